@@ -21,6 +21,7 @@ __all__ = [
     "p_value",
     "percent",
     "points",
+    "share_value",
     "signed_interval",
     "signed_number",
     "signed_points",
@@ -247,6 +248,17 @@ def measure_value(value: float | None) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) >= 1e-3 else f"{value:.2g}"
+
+
+def share_value(value: float | None) -> str:
+    """Write a measure between 0 and 1, such as AUC or precision, with three decimals.
+
+    Examples
+    --------
+    >>> share_value(0.58389), share_value(1.0), share_value(1.2e-5), share_value(None)
+    ('0.584', '1', '0.000', '–')
+    """
+    return f"{value:.3f}" if value is not None and 0 < value < 1e-3 else measure_value(value)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ def test_one_cross_validation_evaluates_the_tree_and_its_most_accurate_size() ->
     )
     by_name = {model.name: model for model in found.models}
     options: dict[str, Any] = {"design": KFold(3, repeats=2), "random_state": 3}
-    for name, margin in (("this tree", 0.01), ("most accurate tree", 0.0)):
+    for name, margin in (("this tree", 0.01), ("size chosen with margin 0", 0.0)):
         tree = TreeClassifier(margin=margin, weights="importance", n_jobs=1)
         alone = evaluate(tree, table, y, **options)
         own = by_name[name].evaluation
@@ -62,7 +62,7 @@ def test_one_cross_validation_evaluates_the_tree_and_its_most_accurate_size() ->
         np.testing.assert_array_equal(own.prediction, alone.prediction)
         np.testing.assert_array_equal(own.probabilities, alone.probabilities)
     best = TreeClassifier(margin=0.0, random_state=3).fit(table, y)
-    assert by_name["most accurate tree"].n_leaves == best.tree_.n_leaves
+    assert by_name["size chosen with margin 0"].n_leaves == best.tree_.n_leaves
 
 
 def test_the_sizes_of_the_curve_go_from_the_root_to_beyond_every_tree() -> None:
@@ -103,7 +103,7 @@ def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() ->
         request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
     )
     by_name = {model.name: model.evaluation for model in found.models}
-    assert set(by_name) >= {"always <bad>", "always good & fine", "cheapest tree"}
+    assert set(by_name) >= {"always <bad>", "always good & fine", "size chosen with margin 0"}
     assert set(by_name["always <bad>"].prediction.tolist()) == {0}
     bagged = by_name["bagged trees"]
     assert bagged.probabilities is not None

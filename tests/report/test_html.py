@@ -123,3 +123,50 @@ def test_text_from_the_data_cannot_reverse_or_hide_the_words_around_it() -> None
     assert not set("\u202e\x1b\u200b") & set(page)
     for shown in ("a\\u202eb", "c\\x1b[2Jd", "e\\u200bf"):
         assert shown in page
+
+
+def test_columns_that_were_left_out_are_not_counted() -> None:
+    made = document()
+    n_columns = len(made["data"]["columns"])
+    left_out = {"name": "id", "kind": "left out", "note": "left out on request"}
+    nothing = {"missing": 0, "distinct": 0, "low": None, "high": None, "importance": None}
+    made["data"]["columns"].append(left_out | nothing | {"categories": (), "bins": None})
+    page = render_page(made)
+    assert f"and {n_columns} columns to predict" in page
+    assert "</strong>; 1 column was left out." in page
+    assert f"<dt>Columns</dt><dd>{n_columns}</dd>" in page
+    row = page[page.index('<tr class="left-out">') :]
+    assert row[: row.index("</tr>")].count(">\u2013</td>") == 3
+
+
+@pytest.mark.parametrize(("height", "sign"), [(2.57, "\u2212"), (-2.57, "+")])
+def test_the_extrapolation_has_one_sign(height: float, sign: str) -> None:
+    made = document()
+    made["error"]["curve"]["law"]["height"] = height
+    assert f"the extrapolation 0.850 {sign} 2.570 · rows" in render_page(made)
+
+
+def test_a_tree_without_tests_is_said_to_have_none() -> None:
+    made = document()
+    made["tree"]["depth"] = 0
+    page = render_page(made)
+    assert "leaves, no tests. " in page
+    assert "at most 0 tests" not in page
+
+
+def test_at_costs_the_page_names_the_threshold_that_follows_from_them() -> None:
+    made = document()
+    made["quality"] |= {"cost_given": True, "cost": [[0, 5], [1, 0]], "positive": 0}
+    made["quality"]["measures"].append(
+        made["quality"]["measures"][0] | {"name": "cost", "value": 0.611}
+    )
+    page = render_page(made)
+    assert "The costs imply the threshold 0.167: there, the mean cost is 0.611 per row" in page
+    made["quality"]["cost_given"] = False
+    assert "implied-threshold" not in render_page(made)
+
+
+def test_measures_between_0_and_1_have_three_decimals() -> None:
+    made = document()
+    made["quality"]["measures"][0] |= {"low": 1.2e-5, "high": 0.999}
+    assert "0.000 to 0.999" in render_page(made)

@@ -183,7 +183,7 @@ class LeafTable(ColumnTable):
                 f"{SOURCES['held_out']}, and hold for any distribution."
             ]
         notes = [f"Levels from {SOURCES[self.levels_from]}.{self._luck()}"]
-        if self.fragmentation > 0.5:
+        if self.fragmentation > 0.5 and len(self) > 1:
             notes.append(
                 f"Data fragmentation: {100 * self.fragmentation:.0f} % of the rows are in "
                 f"{int(self.flagged.sum())} of {len(self)} leaves that are too small or too mixed "
@@ -204,10 +204,12 @@ class LeafTable(ColumnTable):
         if self.n_rounds == 1:
             return " One round of folds: other folds would give somewhat different levels."
         largest = float(self.confidence_error.max())
+        means = f" Means over {self.n_rounds} rounds of folds."
+        if largest == 0:
+            return means
         return (
-            f" Means over {self.n_rounds} rounds of folds. With other folds, the confidence of a "
-            f"leaf would differ by a standard error of at most {100 * largest:.2g} percentage "
-            "points."
+            f"{means} With other folds, the confidence of a leaf would differ by a standard error "
+            f"of at most {100 * largest:.2g} percentage points."
         )
 
 
@@ -349,7 +351,7 @@ def _collect(more: float, more_in_all: float, min_rows: float, max_rows: float) 
     text = f"collect {_rows(more)} more in this leaf, about {_rows(more_in_all)} more in all"
     few = _rows(max(min_rows, 1.0))
     if np.isnan(max_rows) or max_rows > _OUT_OF_SIGHT * more:
-        return f"{text} (perhaps {few}, perhaps no number is enough)"
+        return f"{text} (as few as {few}; possibly no number is enough)"
     return f"{text} (probably {few} to {_rows(max_rows)} in this leaf)"
 
 
@@ -363,10 +365,10 @@ def _rows(n: float) -> str:
 
 
 def _rounded(n: float) -> int:
-    """Round up to two digits: nobody knows the number more precisely."""
+    """Round to two digits: nobody knows the number more precisely."""
     whole = int(np.ceil(n))
     unit = int(10 ** max(len(str(whole)) - 2, 0))
-    return -(-whole // unit) * unit
+    return (whole + unit // 2) // unit * unit
 
 
 def _repair(
@@ -396,5 +398,6 @@ def _advice_without_number(n: float, may_help: bool) -> str:
         return "no rows reach this leaf, so what it needs is unknown"
     if may_help:
         rows = "1 row" if n == 1 else f"{n:.4g} rows"
-        return f"{rows} cannot tell whether more rows would help"
+        verb = "is" if n == 1 else "are"
+        return f"{rows} {verb} too few to tell whether more would help"
     return "more rows would not help; other columns might"

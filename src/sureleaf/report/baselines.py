@@ -28,7 +28,6 @@ __all__ = [
     "EvaluatedModel",
     "EvaluatedSize",
     "ModelEvaluations",
-    "best_name",
     "curve_sizes",
     "evaluate_models",
     "max_categories",
@@ -45,9 +44,9 @@ FIRST_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 SIZES_BEYOND = 2.0
 """The curve goes on to so many times the leaves of the largest tree that is compared with it."""
 
-THIS_TREE, DEFAULT_TREE, MOST_ACCURATE = "this tree", "default tree", "most accurate tree"
+THIS_TREE, DEFAULT_TREE, MARGIN_ZERO = "this tree", "default tree", "size chosen with margin 0"
 C45_TREE, BAGGED_TREES = "C4.5's tree", "bagged trees"
-MAJORITY, CHEAPEST_TREE = "majority class", "cheapest tree"
+MAJORITY = "majority class"
 
 
 def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
@@ -101,7 +100,7 @@ class EvaluatedModel:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedSize:
-    """Trees with at most so many leaves, with their evaluation.
+    """Trees with at most this many leaves, with their evaluation.
 
     Attributes
     ----------
@@ -193,8 +192,8 @@ def evaluate_models(
         models.append(EvaluatedModel(DEFAULT_TREE, description, chosen.tree_.n_leaves, of_chosen))
     models.append(
         EvaluatedModel(
-            best_name(request),
-            "the size that is best in cross-validation, however large (margin 0)",
+            MARGIN_ZERO,
+            "the size that is best in cross-validation of the training rows, however large",
             best_leaves,
             of_best,
         )
@@ -295,11 +294,6 @@ def _sample_words(n_rows: int, budget: Budget) -> str:
     if n_rows <= budget.bagged_rows:
         return "the rows"
     return f"{budget.bagged_rows:,} of the rows, because the table is large"
-
-
-def best_name(request: ReportRequest) -> str:
-    """Return the name of the tree at a margin of 0."""
-    return MOST_ACCURATE if request.cost is None else CHEAPEST_TREE
 
 
 def _constants(request: ReportRequest, majority: Evaluation) -> list[EvaluatedModel]:

@@ -18,7 +18,7 @@ from sureleaf.report.request import Origin
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.answer import AnswerSection, answer_section
 from sureleaf.report.sections.data import DataSection, data_section
-from sureleaf.report.sections.error import ErrorSection, error_section
+from sureleaf.report.sections.error import ErrorSection, error_section, without_tests
 from sureleaf.report.sections.methods import MethodsSection, methods_section
 from sureleaf.report.sections.models import ModelsSection, models_section
 from sureleaf.report.sections.paper import PaperSection, paper_section
@@ -182,6 +182,8 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
         for name, metadata in _SECTIONS.items()
         if metadata["build"] is not None
     }
+    if sections["tree"].n_leaves == 1:
+        sections["error"] = without_tests(sections["error"], sections["models"])
     sections["simplicity"] = simplicity_section(results, sections["models"])
     sections["answer"] = answer_section(
         sections["data"],

@@ -1,6 +1,7 @@
 """Sentences say what the numbers say."""
 
 import copy
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,15 @@ import pytest
 
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
-from sureleaf.report.sections.error import EndOfCurve, RowsForGain, differences_text, rows_text
+from sureleaf.report.sections.error import (
+    Curve,
+    EndOfCurve,
+    ErrorSection,
+    RowsForGain,
+    differences_text,
+    rows_text,
+    without_tests,
+)
 from sureleaf.report.sections.models import MeasureWords, models_text
 from sureleaf.report.sections.simplicity import price_text
 from tests.report.document_check import check_document
@@ -236,16 +245,16 @@ def sized(leaves: int, accuracy: float, gain: float | None = None) -> Document:
 
 
 def priced(best: Document) -> str:
-    rows = [sized(12, 0.741) | {"name": "this tree"}, best | {"name": "most accurate tree"}]
+    rows = [sized(12, 0.741) | {"name": "this tree"}, best | {"name": "size chosen with margin 0"}]
     for row in rows:
         row["estimate"] = lambda measure, row=row: record(row["accuracy"])
-    return price_text(record(rows), "most accurate tree", MeasureWords())
+    return price_text(record(rows), MeasureWords())
 
 
 def test_the_price_of_simplicity_is_one_sentence() -> None:
     assert priced(sized(98, 0.745, 0.004)) == (
-        "12 leaves instead of 98 (the most accurate tree): accuracy 74.1 % instead of 74.5 %; the "
-        "larger tree is not shown to be more accurate (\u22120.6 to +1.4 percentage points)."
+        "12 leaves instead of 98 (size chosen with margin 0): accuracy 74.1 % instead of 74.5 %; "
+        "the larger tree is not shown to be more accurate (\u22120.6 to +1.4 percentage points)."
     )
     assert "more accurate by 3.0 percentage points (2.0 to 4.0)" in priced(sized(98, 0.771, 0.03))
     assert priced(sized(98, 0.731, -0.01)).startswith("Nothing is given up: 12 leaves, accuracy")
@@ -271,7 +280,7 @@ def costs(
         "labels": ["bad", "good"],
         "constants": [{"label": "good", "cost": 1.5}, {"label": "bad", "cost": 0.7}],
     }
-    models = {"rows": [{"name": CHEAPEST, "comparison": found}]}
+    models = {"measure": "cost", "rows": [{"name": CHEAPEST, "comparison": found}]}
     return costs_sentence(record(quality), record(models), n_leaves)
 
 
@@ -388,3 +397,106 @@ def test_estimates_that_differ_are_explained() -> None:
         "The learning curve leads to 30.0 % with 900 rows, cross-validation gives 27.0 %: the "
         "curve was measured with at most 600 rows"
     )
+
+
+def one_leaf(document: Document, low: float, high: float) -> Document:
+    """Let every other kind of model differ from a tree of one leaf by this much accuracy."""
+    assert document["tree"]["n_leaves"] == 1
+    document["quality"]["confusion"] = [[84, 0], [36, 0]]
+    found = {"low": low, "high": high, "difference": (low + high) / 2, "verdict": "undecided"}
+    for row in document["models"]["rows"]:
+        if row["name"] in ("C4.5's tree", "bagged trees", "scikit-learn's tree"):
+            row["comparison"] |= found
+    return document
+
+
+@pytest.fixture(scope="module")
+def without_columns() -> Document:
+    return quick_report(*noise()).to_dict()
+
+
+def test_a_tree_of_one_leaf_says_of_the_columns_what_other_models_show(
+    without_columns: Document,
+) -> None:
+    document = copy.deepcopy(without_columns)
+    margin = document["models"]["margin"]
+    text = sentence(one_leaf(document, -0.1, margin / 2), "predicts").text
+    assert text.startswith("The columns do not help to predict")
+    text = sentence(one_leaf(document, -0.1, 0.1), "predicts").text
+    assert text.startswith(f"In these {document['data']['rows']} rows, no column was shown to help")
+    text = sentence(one_leaf(document, 0.05, 0.1), "predicts").text
+    assert text.startswith("This tree found no useful test for ")
+    assert "C4.5's tree, bagged trees and scikit-learn's tree (see “Other models”)" in text
+    text = sentence(document, "accuracy").text
+    assert "no column was found" not in text
+    assert "This tree does no more than that." in text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (-0.1, 0.0, "More rows of the same kind would hardly help: twice"),
+        (-0.1, 0.1, "It is not known whether more rows of the same kind would help: the trees"),
+        (0.05, 0.1, "Other models find more in these rows: C4.5's tree, bagged"),
+    ],
+)
+def test_the_flat_curve_of_trees_without_tests_is_no_proof_that_more_rows_are_useless(
+    without_columns: Document, low: float, high: float, text: str
+) -> None:
+    document = one_leaf(copy.deepcopy(without_columns), low, high)
+    told = "More rows of the same kind would hardly help: twice as many. Other columns might help."
+    curve = Curve("accuracy", [10], [0.7], [0.6], [0.8], 0.95, 1, text=told)
+    error = ErrorSection(**error_fields(document) | {"curve": curve})
+    settled = without_tests(error, record(document["models"])).curve
+    assert settled is not None
+    assert text in settled.text
+    assert ("Other columns" in settled.text) == (high == 0.0)
+
+
+def error_fields(document: Document) -> Document:
+    return {one.name: record(document["error"].get(one.name)) for one in fields(ErrorSection)}
+
+
+def test_few_rows_that_hardly_raise_the_accuracy_still_make_leaves_surer() -> None:
+    gain = IntervalEstimate(value=0.0, low=-0.002, high=0.006, level=0.95, method="")
+    assert "would still make its leaves surer" in rows_text(gain, None, 60, 0.01)
+    assert "surer" not in rows_text(gain, None, 1000, 0.01)
+
+
+def test_at_costs_the_only_leaf_has_the_cheapest_class_and_better_models_are_named() -> None:
+    leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False, "prediction": 0}
+    wanted = {"confidence": 0.95, "utility": None}
+    classes = record([{"label": "bad", "count": 12.0}, {"label": "good", "count": 28.0}])
+    tree = record({"nodes": [leaf], "wanted": wanted, "at_costs": True})
+    text = leaves_sentence(tree, classes)[1]
+    assert text.startswith("The only leaf says that deciding bad is cheapest, and nothing about")
+    found = {"low": -0.2, "high": -0.1, "difference": -0.15, "verdict": "better"}
+    models = {"measure": "cost", "rows": [{"name": "bagged trees", "comparison": found}]}
+    quality = {
+        "cost": [[0.0, 5.0], [1.0, 0.0]],
+        "confusion": [[12.0, 0.0], [28.0, 0.0]],
+        "labels": ["bad", "good"],
+        "positive": 0,
+        "constants": [{"label": "bad", "cost": 0.7}, {"label": "good", "cost": 1.5}],
+    }
+    text = costs_sentence(record(quality), record(models), 1)[1]
+    assert "always deciding bad costs 0.700 per row. This tree does not distinguish rows" in text
+    assert text.endswith("cheaper: bagged trees.")
+
+
+def test_a_constant_that_decides_as_the_only_leaf_costs_the_same() -> None:
+    document = quick_report(*noise(), cost=[[0, 1], [100, 0]]).to_dict()
+    assert document["tree"]["n_leaves"] == 1
+    label = document["data"]["classes"][document["tree"]["nodes"][0]["prediction"]]["label"]
+    row = next(one for one in document["models"]["rows"] if one["name"] == f"always {label}")
+    assert row["comparison"]["text"].startswith(f"Always {label}: costs the same as this tree (")
+
+
+def test_a_rival_of_the_root_is_named_only_where_the_accuracy_leads(document: Document) -> None:
+    rival = {"column": "a", "test": "a <= 1", "difference": 0.01, "low": -0.1, "high": 0.1}
+    document["tree"]["stability"] |= {"rival": rival | {"verdict": "undecided"}}
+    assert "a <= 1 at its root may be as good" in sentence(document, "stability").text
+    document["quality"] |= {"cost_given": True}
+    cost = document["quality"]["measures"][0] | {"name": "cost", "value": 0.4}
+    document["quality"]["measures"].append(cost)
+    assert "a <= 1" not in sentence(document, "stability").text

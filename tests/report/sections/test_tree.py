@@ -11,9 +11,9 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.report.sections.answer import last_tests
 from sureleaf.report.sections.methods import _tree_definition
-from sureleaf.report.sections.tree import Node, TreeSection
+from sureleaf.report.sections.tree import Node, TreeSection, short_threshold
 from tests.report.document_check import check_document, walk
-from tests.report.tables import quick_report
+from tests.report.tables import mixed, quick_report
 
 
 def with_missing_values(n: int = 400) -> tuple[Any, Any]:
@@ -135,3 +135,44 @@ def test_certificate_of_the_page_is_that_of_the_model(tmp_path: Path) -> None:
 
 def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any]) -> None:
     assert document["tree"]["certificate"] is None
+
+
+def test_at_costs_methods_and_notes_are_about_costs() -> None:
+    X, y = mixed()
+    document = quick_report(X, y, cost=[[0, 5], [1, 0]]).to_dict()
+    methods = {one["name"]: one["text"] for one in document["methods"]["definitions"]}
+    numbers = methods["numbers of a leaf"]
+    for text in ("never below one half", "predicted correctly", "raised to a tie"):
+        assert text not in numbers
+    assert "the decision is the one of least expected cost" in numbers.lower()
+    share = float(np.mean(y == "<bad>"))
+    per_row = f"{0.01 * (5 * share + 1 - share):.2g}"
+    margin = f"0.01 of what a wrong decision costs on average, so {per_row} per row"
+    assert margin in methods["tree"]
+    assert "the same share of the cost of the cheapest constant" in methods["comparison of models"]
+    stability = next(s for s in document["answer"]["sentences"] if s["topic"] == "stability")
+    for text in (*document["tree"]["notes"], stability["text"]):
+        assert "accuracy" not in text or "standard error" in text
+    rival = document["tree"]["stability"]["rival"]
+    assert rival is None or not any(rival["test"] in note for note in document["tree"]["notes"])
+
+
+def test_rules_show_short_thresholds_that_separate_the_same_rows() -> None:
+    values = np.array([1.5, 2.000000001, 2.000000003, 7.0])
+    assert short_threshold(3.0000000123, values) == 3.0
+    assert short_threshold(2.0000000020001, values) == 2.000000002
+    assert short_threshold(1.5, values) == 1.5
+    assert short_threshold(1.2345611, np.array([1.2345611, 2.0])) == 1.23457
+    assert short_threshold(-0.00012345678, np.array([-0.00012345678, 2.0])) == -0.000123456
+    X, y = mixed()
+    tree = quick_report(X, y).to_dict()["tree"]
+    size = np.array([np.nan if one is None else one for one in X["size"].to_pylist()])
+    nodes = [node for node in tree["nodes"] if node["threshold_text"]]
+    nodes = [node for node in nodes if tree["columns"][node["column"]]["name"] == "size"]
+    assert nodes
+    for node in nodes:
+        short = node["threshold_text"]
+        assert len(short.lstrip("-0.").replace(".", "")) <= 6
+        assert ((size <= float(short)) == (size <= node["threshold"])).all()
+        assert f"size <= {short}" in tree["rules"]
+        assert f"size <= {short}" in tree["nodes"][node["children"][0]]["edge"]

@@ -18,6 +18,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.audit_report import MEASURE_WORDS
 from sureleaf.report.document import PAGES, embedded_values
 from sureleaf.report.document_schema import REPORT_SCHEMA
+from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.tree import by_column
 
 __all__ = ["AUDIT_SCHEMA", "fragment", "render_audit", "render_page", "render_study", "why_flagged"]
@@ -335,13 +336,16 @@ def _environment() -> Environment:
         "count": formatting.count,
         "lead_value": lead_value,
         "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),
+        "implied_threshold": implied_threshold,
         "measure_name": measure_name,
+        "measured": measured,
         "number": formatting.measure_value,
         "p_value": formatting.p_value,
         "percent": percent,
         "points": formatting.points,
         "position": position,
         "scale_start": scale_start,
+        "share": formatting.share_value,
         "signed_number": formatting.signed_number,
         "signed_points": formatting.signed_points,
         "upper_first": upper_first,
@@ -364,6 +368,17 @@ def lead_value(value: float | None, measure: str) -> str:
     ('0.700', '70.0 %')
     """
     return formatting.measure_value(value) if measure == "cost" else percent(value)
+
+
+def measured(value: float | None, measure: str) -> str:
+    """Write a value in the table of measures: a cost as it is, others with three decimals.
+
+    Examples
+    --------
+    >>> measured(1.2e-5, "cost"), measured(1.2e-5, "precision")
+    ('1.2e-05', '0.000')
+    """
+    return (formatting.measure_value if measure == "cost" else formatting.share_value)(value)
 
 
 def measure_name(name: str) -> str:

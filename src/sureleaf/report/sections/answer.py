@@ -22,13 +22,18 @@ from sureleaf.formatting import (
     signed_number,
     signed_points,
 )
-from sureleaf.report.baselines import CHEAPEST_TREE, MAJORITY, MOST_ACCURATE
+from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import is_rare
 from sureleaf.report.sections.data import ClassCount, DataSection
 from sureleaf.report.sections.decision import implied_threshold
-from sureleaf.report.sections.error import MORE_ROWS_HELP, ErrorSection
-from sureleaf.report.sections.models import MeasureWords, ModelsSection
+from sureleaf.report.sections.error import FEW_ROWS, MORE_ROWS_HELP, ErrorSection
+from sureleaf.report.sections.models import (
+    MeasureWords,
+    ModelsSection,
+    better_models,
+    is_settled,
+)
 from sureleaf.report.sections.quality import QualitySection
 from sureleaf.report.sections.simplicity import SimplicitySection
 from sureleaf.report.sections.tree import Node, TreeSection
@@ -48,7 +53,6 @@ __all__ = [
 Tone = Literal["good", "warn", "bad", "plain"]
 ToneAndText = tuple[Tone, str]
 
-FEW_ROWS = 200
 MAX_NAMED_COLUMNS = 4
 MAX_NAMED_LEAVES = 3
 MAX_NAMED_TESTS = 2
@@ -150,7 +154,7 @@ def answer_section(
     rare = is_rare([one.count for one in data.classes])
     lead = _lead(data, quality, accuracy, rare)
     sentences = [
-        Sentence("predicts", *_predicts(data, tree), "tree"),
+        Sentence("predicts", *_predicts(data, tree, models), "tree"),
         Sentence("accuracy", *_accuracy(data, tree, quality, models, rare), "quality"),
     ]
     if quality.cost_given:
@@ -159,7 +163,7 @@ def answer_section(
     sentences += [
         Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
-        *_stability(tree),
+        *_stability(tree, lead.measure),
         Sentence("rows", *_more_rows(error), "error"),
         Sentence("models", *_models(models), "models"),
     ]
@@ -173,14 +177,14 @@ def answer_section(
     )
 
 
-def _stability(tree: TreeSection) -> list[Sentence]:
-    """Say how much of the tree would come out again."""
+def _stability(tree: TreeSection, measure: str) -> list[Sentence]:
+    """Say how much of the tree would come out again; rivals are known by their accuracy only."""
     stability = tree.stability
     if stability is None or not stability.n_splits:
         return []
     rival = stability.rival
     text = stability.text
-    if rival is not None and rival.verdict != "worse":
+    if measure == "accuracy" and rival is not None and rival.verdict != "worse":
         verdict = "may be as good" if rival.verdict == "undecided" else f"would be {rival.verdict}"
         text += (
             f" {rival.test} at its root {verdict}: accuracy {signed_points(rival.difference)} "
@@ -309,15 +313,11 @@ def _target(data: DataSection) -> str:
     return f"\u201c{data.target}\u201d"
 
 
-def _predicts(data: DataSection, tree: TreeSection) -> ToneAndText:
+def _predicts(data: DataSection, tree: TreeSection, models: ModelsSection) -> ToneAndText:
     target = _target(data)
     columns = [column for column in data.columns if column.kind != "left out"]
     if tree.n_leaves == 1:
-        label = data.classes[tree.nodes[0].prediction].label
-        return "bad", (
-            f"The columns do not help to predict {target}: the tree has no tests and always "
-            f"predicts {label}."
-        )
+        return "bad", _no_tests(data, tree, models)
     importance = {column.name: column.importance or 0.0 for column in columns}
     names = sorted((c.name for c in tree.columns), key=lambda name: (-importance[name], name))
     first = tree.columns[tree.nodes[0].column or 0].name
@@ -347,6 +347,24 @@ def _predicts(data: DataSection, tree: TreeSection) -> ToneAndText:
     return "bad", f"{text}. Check {suspects}: see the warnings about the data."
 
 
+def _no_tests(data: DataSection, tree: TreeSection, models: ModelsSection) -> str:
+    """Say that the tree has no tests, and as much about the columns as other models show."""
+    label = data.classes[tree.nodes[0].prediction].label
+    always = f"always {'decides' if tree.at_costs else 'predicts'} {label}"
+    target, better = _target(data), better_models(models)
+    if better:
+        return (
+            f"This tree found no useful test for {target} and {always}, although other models "
+            f"did find something: {listed(better)} (see \u201cOther models\u201d)."
+        )
+    if is_settled(models):
+        return f"The columns do not help to predict {target}: the tree has no tests and {always}."
+    return (
+        f"In these {data.rows:,} rows, no column was shown to help to predict {target}: the tree "
+        f"has no tests and {always}."
+    )
+
+
 def _accuracy(
     data: DataSection,
     tree: TreeSection,
@@ -360,7 +378,7 @@ def _accuracy(
         else ""
     )
     if tree.n_leaves == 1:
-        return "bad", f"{_one_leaf(data, tree, quality)}{few_rows}"
+        return "bad", f"{_one_leaf(data, tree, quality, models)}{few_rows}"
     recall_text, misses_a_class = _recall_text(data, quality)
     if quality.cost_given or rare:
         accuracy = _measure(quality, "accuracy")
@@ -407,14 +425,23 @@ def _against_baseline(data: DataSection, models: ModelsSection) -> ToneAndText:
     return "bad", f"{text}: these rows do not show that the tree is better than the baseline."
 
 
-def _one_leaf(data: DataSection, tree: TreeSection, quality: QualitySection) -> str:
+def _one_leaf(
+    data: DataSection, tree: TreeSection, quality: QualitySection, models: ModelsSection
+) -> str:
     """Say what is known about a tree without tests: the share of its class."""
     code = tree.nodes[0].prediction
     one = data.classes[code]
-    text = f"Always predicting {one.label} is correct for {percent(one.share)} of the rows"
+    verb = "deciding" if tree.at_costs else "predicting"
+    text = f"Always {verb} {one.label} is correct for {percent(one.share)} of the rows"
+    if quality.cost_given:
+        text += ", but costs matter here, not the accuracy"
     confusion = np.array(quality.confusion)
     others = 1 - confusion[:, code].sum() / confusion.sum()
     if others <= 1e-9:
+        if better_models(models):
+            return f"{text}. This tree does no more than that."
+        if quality.cost_given:
+            return f"{text}. No column was found that lowers the cost."
         return f"{text}, and no column was found that improves on it."
     return (
         f"{text}. Some of the trees that were grown for the cross-validation do have tests, and "
@@ -456,7 +483,7 @@ def _more_rows(error: ErrorSection) -> ToneAndText:
 
 def _size_tone(models: ModelsSection) -> Tone:
     """Warn if another size is shown to be better by more than the margin."""
-    comparisons = [r.comparison for r in models.rows if r.name in (MOST_ACCURATE, CHEAPEST_TREE)]
+    comparisons = [r.comparison for r in models.rows if r.name == MARGIN_ZERO]
     return (
         "warn"
         if any(one is not None and one.verdict == "better" for one in comparisons)
@@ -485,6 +512,12 @@ def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int
         others = [f"always {one.label} {measure_value(one.cost)}" for one in constants[1:]]
         end = f" The other constants cost: {listed(others)}.{end}"
     always = f"{measure_value(cheapest.cost)} per row"
+    better = better_models(models) if n_leaves == 1 else []
+    if better:
+        return "bad", (
+            f"{start}, always deciding {cheapest.label} costs {always}. This tree does not "
+            f"distinguish rows; cheaper: {listed(better)}.{end}"
+        )
     if n_leaves == 1:
         return "bad", (
             f"{start}, always decide {cheapest.label}: mean cost {always}. This tree does not "
@@ -542,9 +575,14 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> ToneAnd
         text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1, at_costs=tree.at_costs)
         if len(leaves) == 1:
             label = classes[leaves[0].prediction].label
+            says = (
+                f"deciding {label} is cheapest"
+                if tree.at_costs
+                else f"{label} is the most frequent class"
+            )
             return "plain", (
-                f"The only leaf says that {label} is the most frequent class, and nothing about "
-                f"single rows. It reaches the wanted level, which is no merit of a tree: {text}."
+                f"The only leaf says that {says}, and nothing about single rows. It "
+                f"reaches the wanted level, which is no merit of a tree: {text}."
             )
         subject = "Both leaves" if len(leaves) == 2 else f"All {len(leaves):,} leaves"
         return "good", f"{subject} reach the wanted level: {text}."

@@ -9,7 +9,7 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.evaluation.intervals import clopper_pearson
-from sureleaf.formatting import count_of, interval, percent, points
+from sureleaf.formatting import count_of, interval, listed, percent, points
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.report.estimates import (
     IntervalEstimate,
@@ -20,9 +20,16 @@ from sureleaf.report.estimates import (
 )
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.models import MeasureWords, comparison_margin
+from sureleaf.report.sections.models import (
+    MeasureWords,
+    ModelsSection,
+    better_models,
+    comparison_margin,
+    is_settled,
+)
 
 __all__ = [
+    "FEW_ROWS",
     "MORE_ROWS_HELP",
     "Curve",
     "ErrorSection",
@@ -30,11 +37,14 @@ __all__ = [
     "differences_text",
     "error_section",
     "rows_text",
+    "without_tests",
 ]
 
 SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
 """The learning curve is extrapolated to these multiples of the rows."""
 MORE_ROWS_HELP = "More rows of the same kind would help"
+HARDLY_HELP = "More rows of the same kind would hardly help"
+FEW_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -386,6 +396,27 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
     )
 
 
+def without_tests(error: ErrorSection, models: ModelsSection) -> ErrorSection:
+    """Take back that more rows would hardly help a tree of one leaf, if nothing shows it.
+
+    The learning curve of trees without tests is flat, whatever the columns hold. Only if other
+    models find nothing, either, does it say that more rows would not help.
+    """
+    curve, better = error.curve, better_models(models)
+    if curve is None or not curve.text.startswith(HARDLY_HELP) or is_settled(models):
+        return error
+    text = (
+        "It is not known whether more rows of the same kind would help: the trees of the learning "
+        "curve found hardly any useful test, and with more rows they may find one."
+    )
+    if better:
+        text += (
+            f" Other models find more in these rows: {listed(better)} (see \u201cOther "
+            "models\u201d)."
+        )
+    return replace(error, curve=replace(curve, text=text))
+
+
 def rows_text(
     gain: IntervalEstimate | None,
     more_rows: RowsForGain | None,
@@ -432,10 +463,13 @@ def rows_text(
         return words.ends(first, last) if is_cost else interval(first, last, digits)
 
     if high < margin:
-        return (
-            f"More rows of the same kind would hardly help: {twice} are expected to {verb} the "
-            f"{words.name} by at most {size(high)}. Other columns might help."
+        text = (
+            f"{HARDLY_HELP}: {twice} are expected to {verb} the "
+            f"{words.name} by at most {size(high)}."
         )
+        if n < FEW_ROWS:
+            text += " They would still make its leaves surer."
+        return f"{text} Other columns might help."
     if low < margin / 2:
         unit = "per row" if is_cost else "percentage points"
         return (

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass, replace
 
+import numpy as np
+
 from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
 from sureleaf.formatting import level_percent
@@ -79,12 +81,21 @@ _MISSING = {
 }
 
 
-def _tree_definition(tree: TreeClassifier) -> Definition:
-    """Describe how the tree is grown and pruned."""
+def _tree_definition(tree: TreeClassifier, mean_error_cost: float | None = None) -> Definition:
+    """Describe how the tree is grown and pruned.
+
+    `mean_error_cost` is what a wrong decision costs on average, if there are costs.
+    """
+    margin = f"{tree.margin:g}"
+    if tree.cost is not None and mean_error_cost is not None and tree.margin > 0:
+        margin += (
+            f" of what a wrong decision costs on average, so {tree.margin * mean_error_cost:.2g} "
+            "per row (models are compared with a margin of their own, see below)"
+        )
     pruning = {
         None: "It is not pruned.",
         "auto": "Its size is chosen by cross-validation: the smallest tree that is not worse than "
-        f"the best by more than {tree.margin:g}.",
+        f"the best by more than {margin}.",
         "pessimistic": f"Pessimistic pruning (factor {tree.confidence_factor:g}).",
     }
     other = f"Pruned by {str(tree.pruning).replace('_', ' ')}."
@@ -112,11 +123,37 @@ def _large_table(n_rows: int, what: str) -> str:
     )
 
 
+def _mean_error_cost(results: ReportResults) -> float | None:
+    """Return what wrong decisions cost per row on average, as `size_selection` counts them."""
+    if results.request.cost is None:
+        return None
+    cost = np.asarray(results.request.cost, dtype=np.float64)
+    counts = np.bincount(results.evaluation.truth, results.row_weights, minlength=len(cost))
+    regret = (cost - np.diag(cost)[:, np.newaxis]).sum(axis=1) / (len(cost) - 1)
+    return float(counts @ regret / counts.sum())
+
+
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     budget, tree = results.budget, report_tree(results.request)
-    defined = _tree_definition(tree)
+    defined = _tree_definition(tree, _mean_error_cost(results))
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
+    at_costs, result = (
+        "",
+        (
+            "The result is the utility. Probability and confidence follow from the utility and the "
+            "number of rows by the theory."
+        ),
+    )
+    if results.model.rule is not None:
+        at_costs = (
+            "The accuracy of a leaf is here the share of unseen rows of the class that it decides "
+            "for, and each decision has its own curve. "
+        )
+        result = (
+            "The result is the probability. Confidence and utility follow from it, the number of "
+            "rows and the costs."
+        )
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
     return (
         defined,
@@ -134,12 +171,11 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         Definition(
             "confidence and utility of a leaf",
             f"{results.leaves.notes()[0]}{_large_table(results.n_rows, 'the leaves')} "
-            "A calibration curve gives the accuracy of leaves with "
+            f"{at_costs}A calibration curve gives the accuracy of leaves with "
             "the same features; the leaf's own correct and wrong predictions are added to it. All "
             "leaves are then shifted by the same amount, so that together they give the "
-            "cross-validated accuracy, corrected for the fewer training rows of the folds. The "
-            "result is the utility. Probability and confidence follow from the utility and the "
-            "number of rows by the theory.",
+            "cross-validated accuracy, corrected for the fewer training rows of the folds. "
+            f"{result}",
             "rows in a leaf are independent draws with one probability",
             "Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats "
             "7, 1209-1225.",
@@ -161,7 +197,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             "numbers of a leaf",
-            _leaf_numbers(len(results.labels)),
+            _leaf_numbers(len(results.labels), at_costs=results.model.rule is not None),
             "future rows come from the same population as these rows",
             "as above; predicted probabilities: Buntine, W. (1992). Learning classification "
             "trees. Statistics and Computing 2, 63-73.",
@@ -177,6 +213,12 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         fewer = (
             f" Every fit chooses the size of its tree by cross-validation, so there are "
             f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
+        )
+    of_what = ""
+    if words.measure == "cost" and request.margin > 0:
+        of_what = (
+            f", the same share of the cost of the cheapest constant as {request.margin:.2g} is of "
+            "the error of the most frequent class"
         )
     up_to = ""
     if results.n_rows * 2 // 3 > budget.curve_rows:
@@ -232,9 +274,9 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         Definition(
             "price of simplicity",
             "In each fold one large tree is grown on the other folds and pruned by its weakest "
-            "links; of each size, the largest tree with at most so many leaves predicts the fold. "
-            "The tree of the report and the most accurate tree choose their size within the other "
-            "folds.",
+            "links; of each size, the largest tree with at most this many leaves predicts the "
+            "fold. The size of the tree of the report, and that with margin 0, are chosen within "
+            "the other folds.",
             "as for accuracy; each interval holds for one size",
             "Breiman, L. et al. (1984). Classification and Regression Trees, chapter 3.",
         ),
@@ -242,8 +284,8 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             "comparison of models",
             f"All models are evaluated over the same folds. Their differences in {words.name}, "
             "fold by fold, give the corrected resampled t interval. The margin is "
-            f"{words.margin(comparison_margin(results))}: better and worse mean that the whole "
-            "interval lies beyond the margin, equivalent that it lies within.",
+            f"{words.margin(comparison_margin(results))}{of_what}: better and worse mean "
+            "that the whole interval lies beyond the margin, equivalent that it lies within.",
             "as for accuracy; each verdict alone is wrong in at most "
             f"{level_percent(1 - request.level)} of such comparisons",
             "Nadeau, C., Bengio, Y. (2003); Schuirmann, D. J. (1987). J. Pharmacokinetics and "
@@ -259,7 +301,7 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
     )
 
 
-def _leaf_numbers(n_classes: int) -> str:
+def _leaf_numbers(n_classes: int, *, at_costs: bool) -> str:
     names = {
         "stated": "Predicted probabilities",
         "rows_needed": "Rows needed",
@@ -267,5 +309,5 @@ def _leaf_numbers(n_classes: int) -> str:
     }
     return " ".join(
         f"{names.get(name, name.capitalize())}: {text[0].lower()}{text[1:]}"
-        for name, text in asdict(leaf_terms(n_classes)).items()
+        for name, text in asdict(leaf_terms(n_classes, at_costs=at_costs)).items()
     )

@@ -31,6 +31,8 @@ __all__ = [
     "MeasureWords",
     "ModelComparison",
     "ModelsSection",
+    "better_models",
+    "is_settled",
     "models_section",
     "models_text",
 ]
@@ -50,10 +52,11 @@ class HasInterval(Protocol):
 
 
 _BETTER = {
-    "accuracy": ("more accurate", "less accurate"),
-    "auc": ("better at ranking", "worse at ranking"),
-    "cost": ("cheaper", "more expensive"),
+    "accuracy": ("more accurate", "less accurate", "as accurate as"),
+    "auc": ("better at ranking", "worse at ranking", "ranks as well as"),
+    "cost": ("cheaper", "more expensive", "costs the same as"),
 }
+_NO_GAP = 1e-12
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,11 @@ class MeasureWords:
     def worse(self) -> str:
         """What a worse model is."""
         return _BETTER[self.measure][1]
+
+    @property
+    def same(self) -> str:
+        """What a model without any difference is, or does."""
+        return _BETTER[self.measure][2]
 
     def value(self, value: float) -> str:
         """Write a value of the measure."""
@@ -330,9 +338,12 @@ def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float
 def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComparison:
     gain, low, high = words.gain(result)
     verdict = words.verdict(result.verdict, low, high, result.margin)
+    standing = f"{words.better if gain > 0 else words.worse} than this tree by {words.size(gain)}"
+    if abs(gain) < _NO_GAP:
+        standing = f"{words.same} this tree"
     text = (
-        f"{name[0].upper()}{name[1:]}: {words.better if gain > 0 else words.worse} than this tree "
-        f"by {words.size(gain)} (difference {words.signed(result.low, result.high)}); {verdict}."
+        f"{name[0].upper()}{name[1:]}: {standing} (difference "
+        f"{words.signed(result.low, result.high)}); {verdict}."
     )
     # More rows than there are: fewer would contradict a verdict that these rows do not give.
     needed = result.rows_needed
@@ -350,6 +361,32 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
         words=verdict,
         text=text,
     )
+
+
+def better_models(models: ModelsSection) -> list[str]:
+    """Name the models that use the columns and are shown to be better than the tree."""
+    words = MeasureWords(models.measure)
+    return [
+        _WITH_COLUMNS[row.name]
+        for row in models.rows
+        if row.name in _WITH_COLUMNS and row.comparison and words.gain(row.comparison)[1] > 0
+    ]
+
+
+def is_settled(models: ModelsSection) -> bool:
+    """Whether all models that use the columns are shown to gain no more than the margin."""
+    words = MeasureWords(models.measure)
+    compared = [row.comparison for row in models.rows if row.name in _WITH_COLUMNS]
+    known = [words.gain(one)[2] for one in compared if one is not None]
+    return len(known) > 0 and len(known) == len(compared) and max(known) <= models.margin
+
+
+_WITH_COLUMNS = {
+    DEFAULT_TREE: "the default tree",
+    C45_TREE: C45_TREE,
+    BAGGED_TREES: BAGGED_TREES,
+    "scikit-learn's tree": "scikit-learn's tree",
+}
 
 
 def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWords) -> str:

@@ -7,7 +7,7 @@ place in the document that it comes from.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sureleaf.formatting import count, level_percent, measure_value, points
+from sureleaf.formatting import count, level_percent, measure_value, points, share_value
 from sureleaf.report.request import Budget
 from sureleaf.report.sections.answer import AnswerSection
 from sureleaf.report.sections.data import DataSection
@@ -165,8 +165,8 @@ def _sample_size(writer: _Writer, data: DataSection, tree: TreeSection) -> list[
         )
         rows_needed = number(f"tree.nodes.{index}.total_rows_needed", node.total_rows_needed or 0)
         sentences.append(
-            f"For {level} in every leaf whose number of rows is known, {rows_needed} rows would be "
-            f"needed ({writer.cite(ZHANG)})."
+            f"For {level} in every leaf for which the number can be estimated, {rows_needed} rows "
+            f"would be needed ({writer.cite(ZHANG)})."
         )
     return sentences
 
@@ -186,7 +186,9 @@ def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]
     if tree.stability is not None and tree.stability.n_splits:
         returning = number("tree.stability.n_returning", tree.stability.n_returning)
         splits = number("tree.stability.n_splits", tree.stability.n_splits)
-        sentences.append(f"On a fresh sample, {returning} of its {splits} splits would return.")
+        sentences.append(
+            f"On a fresh sample, {returning} of its {splits} splits would probably return."
+        )
     return sentences
 
 
@@ -232,8 +234,8 @@ def _performance(
 
 
 def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
-    write = _percent if measure.name == "accuracy" else measure_value
-    ends = _points if measure.name == "accuracy" else measure_value
+    plain = measure_value if measure.name == "cost" else share_value
+    write, ends = (_percent, _points) if measure.name == "accuracy" else (plain, plain)
     value = writer.number(f"{path}.value", measure.value, write)
     clause = f"{_NAMES[measure.name]} on unseen rows was {value}"
     if measure.low is None or measure.high is None:

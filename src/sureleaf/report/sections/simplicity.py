@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sureleaf.formatting import count_of
-from sureleaf.report.baselines import C45_TREE, THIS_TREE, best_name
+from sureleaf.report.baselines import C45_TREE, MARGIN_ZERO, THIS_TREE
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
@@ -59,7 +59,7 @@ class SimplicitySection:
     better
         Whether high or low values are good.
     sizes
-        The curve: trees with at most so many leaves, pruned from one large tree.
+        The curve: trees with at most this many leaves, pruned from one large tree.
     marks
         This tree first, then other models; models that are not one tree have no leaves.
     intervals
@@ -96,7 +96,7 @@ def simplicity_section(results: ReportResults, models: ModelsSection) -> Simplic
         sizes=tuple(sizes),
         marks=tuple(marks),
         intervals=_intervals_text(results),
-        text=price_text(models.rows, best_name(results.request), words),
+        text=price_text(models.rows, words),
     )
 
 
@@ -112,24 +112,25 @@ def _intervals_text(results: ReportResults) -> str:
     )
 
 
-def price_text(rows: Sequence[ComparedModel], best: str, words: MeasureWords) -> str:
+def price_text(rows: Sequence[ComparedModel], words: MeasureWords) -> str:
     """Say what is given up for the size of the tree.
 
     Parameters
     ----------
     rows : sequence of ComparedModel
         This tree first.
-    best : str
-        Name of the tree at a margin of 0.
     words : MeasureWords
     """
     by_name = {row.name: row for row in rows}
-    this, other, c45 = by_name[THIS_TREE], by_name.get(best), by_name.get(C45_TREE)
+    this, other, c45 = by_name[THIS_TREE], by_name.get(MARGIN_ZERO), by_name.get(C45_TREE)
     own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
     sentences = []
     if other is not None and other.leaves is not None:
         comparison, theirs = other.comparison, _value(other, words)
-        if this.leaves == other.leaves:
+        if this.leaves == other.leaves == 1:
+            # Without a test there is nothing to give up, even if other models find more.
+            sentences.append(f"Chosen by {words.name} alone, the tree has {own}, too.")
+        elif this.leaves == other.leaves:
             sentences.append(
                 f"Nothing is given up: chosen by {words.name} alone, the tree has {own}, too."
             )
@@ -144,8 +145,8 @@ def price_text(rows: Sequence[ComparedModel], best: str, words: MeasureWords) ->
                 "" if comparison is None else f"; the {size} tree is {_standing(comparison, words)}"
             )
             sentences.append(
-                f"{own} instead of {other.leaves:,} (the {best}): {words.name} {value} instead of "
-                f"{theirs}{standing}."
+                f"{own} instead of {other.leaves:,} ({MARGIN_ZERO}): {words.name} {value} "
+                f"instead of {theirs}{standing}."
             )
     if c45 is not None and c45.leaves is not None:
         leaves = count_of(c45.leaves, "leaf", "leaves")

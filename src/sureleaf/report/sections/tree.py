@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -14,8 +15,9 @@ from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
 from sureleaf.report.sections.data_checks import row_hashes
-from sureleaf.table import Column
-from sureleaf.tree.rules import branch_tests
+from sureleaf.table import Column, EncodedTable
+from sureleaf.tree import Tree
+from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 
 __all__ = ["LeafTerms", "Node", "TreeSection", "WantedLevels", "leaf_terms", "tree_section"]
 
@@ -126,7 +128,8 @@ class Node:
     threshold
         Numbers up to the threshold go to the first child, others to the second.
     threshold_text
-        The threshold as text, such as a date. If it is null and branch_of_category is null, too,
+        The threshold as text, such as a date; a number with six digits, or as many as separate the
+        same rows. If it is null and branch_of_category is null, too,
         the test is whether the value is missing: known values go to the first child.
     branch_of_category
         By category: index of the branch; -1 for a category that no training row had here.
@@ -380,8 +383,13 @@ def tree_section(results: ReportResults) -> TreeSection:
     tree = model.tree
     tested = np.unique(tree.feature[~tree.is_leaf]).tolist()
     columns = [model.schema.columns[index] for index in tested]
+    short = with_short_thresholds(tree, results.table)
     levels = model.levels()
     levels_from, *notes = results.leaves.notes()
+    stability = model.evidence.stability
+    if results.measure != "accuracy" and stability is not None and stability.rival is not None:
+        # What a rival would change is known in accuracy, which is not what matters here.
+        notes = [note for note in notes if note != stability.rival.sentence()]
     notes += _known_limits(results)
     return TreeSection(
         n_leaves=tree.n_leaves,
@@ -403,8 +411,10 @@ def tree_section(results: ReportResults) -> TreeSection:
             )
             for column in columns
         ),
-        nodes=tuple(_nodes(results, tested)),
-        rules=model.rules(),
+        nodes=tuple(_nodes(results, tested, short)),
+        rules=rules_text(
+            short, model.schema, model.classes, model.probabilities, model.predicted_classes
+        ),
         example_rows=tuple(_examples(results, tested, columns)),
         stability=_stability(model),
         certificate=_certificate(model, 1.0 - request.level),
@@ -539,8 +549,52 @@ def _terms_at_costs() -> LeafTerms:
     )
 
 
-def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
+READABLE_DIGITS = 6
+
+
+def with_short_thresholds(tree: Tree, table: EncodedTable) -> Tree:
+    """Return the tree with numbers for its rules that people can read.
+
+    Thresholds of numbers have six digits, or as many as separate the same rows of the table.
+    """
+    threshold = tree.threshold.copy()
+    for index in np.unique(tree.feature[~tree.is_leaf]).tolist():
+        if table.schema.columns[index].kind != "numeric":
+            continue
+        values = np.unique(table.columns[index][~np.isnan(table.columns[index])])
+        for node in np.flatnonzero(~tree.is_leaf & (tree.feature == index)).tolist():
+            threshold[node] = short_threshold(float(threshold[node]), values)
+    return replace(tree, threshold=threshold)
+
+
+def short_threshold(threshold: float, values: NDArray[Any]) -> float:
+    """Return the threshold with as few digits as separate the same sorted values, six or more.
+
+    Examples
+    --------
+    >>> values = np.array([1.2098344, 1.2098346, 5.0])
+    >>> short_threshold(3.123456789, values), short_threshold(1.209834493601315, values)
+    (3.12346, 1.2098345)
+    """
+    if not np.isfinite(threshold):
+        return threshold
+    after = int(np.searchsorted(values, threshold, side="right"))
+    low = values[after - 1] if after else -np.inf
+    high = values[after] if after < len(values) else np.inf
+    for digits in range(READABLE_DIGITS, 17):
+        text = f"{threshold:.{digits - 1}e}"
+        # A threshold that is a value itself may only be rounded up.
+        unit = f"1e{int(text.partition('e')[2]) - digits + 1}"
+        for short in (Decimal(text), Decimal(text) + Decimal(unit)):
+            if low <= float(short) < high:
+                return float(short)
+    return threshold
+
+
+def _nodes(results: ReportResults, tested: list[int], short: Tree) -> list[Node]:
+    """Describe the nodes; `short` has the thresholds that their texts show."""
     model = results.model
+    rules = leaf_rules(short, model.schema)
     tree = model.tree
     column_index = {column: index for index, column in enumerate(tested)}
     line_of_leaf = {int(leaf): line for line, leaf in enumerate(results.leaves.leaf)}
@@ -560,13 +614,17 @@ def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
             "probabilities": probabilities.tolist(),
         }
         if node in line_of_leaf:
-            nodes.append(Node(**common | _leaf_fields(results, line_of_leaf[node])))
+            fields = _leaf_fields(results, line_of_leaf[node]) | {"rule": rules[node]}
+            nodes.append(Node(**common | fields))
             continue
         column = model.schema.columns[tree.feature[node]]
-        tests = branch_tests(tree, node, column)
+        tests = branch_tests(short, node, column)
         edges |= dict(zip(tree.branches(node).tolist(), tests, strict=True))
         index = column_index[int(tree.feature[node])]
-        nodes.append(Node(**common | _test_fields(results, node, index, column)))
+        fields = _test_fields(results, node, index, column)
+        if fields["threshold_text"] is not None:
+            fields["threshold_text"] = column.render(float(short.threshold[node]))
+        nodes.append(Node(**common | fields))
     return nodes
 
 
@@ -594,7 +652,6 @@ def _leaf_fields(results: ReportResults, line: int) -> dict[str, Any]:
     leaves = results.leaves
     needed, in_all = float(leaves.rows_needed[line]), float(leaves.total_rows_needed[line])
     return {
-        "rule": str(leaves.rule[line]),
         "probability": float(leaves.probability[line]),
         "low": finite(leaves.low[line]),
         "high": finite(leaves.high[line]),
