@@ -330,14 +330,14 @@ def category_cost(counts: np.ndarray, criterion: str, grouped: bool) -> float:
     """The gain that is expected by chance, and for many categories a part of its deviation.
 
     Gains by chance are like chi-squared numbers with d degrees of freedom: two standard deviations
-    above their mean they are d + 2 sqrt(2 d), and those of the best threshold of numbers about 12.
+    above their mean they are d + 2 sqrt(2 d), and those of the best threshold of numbers 8 to 12.
     """
     mean = gain_by_chance(counts, criterion, grouped)
     impurity, n = float(IMPURITIES[criterion](counts.sum(0))), counts.sum()
     unit = 1 / (2 * log(2)) if criterion == "entropy" else impurity / max(n - 1, 1)
     if unit <= 0:
         return mean
-    return min(impurity, mean + unit * max(0.0, 2 * np.sqrt(2 * mean / unit) - 12))
+    return min(impurity, mean + unit * max(0.0, 2 * np.sqrt(2 * mean / unit) - 8))
 
 
 def gain_by_chance(counts: np.ndarray, criterion: str, grouped: bool) -> float:

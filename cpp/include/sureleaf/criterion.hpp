@@ -639,10 +639,10 @@ struct Gini : CriterionDefaults<Gini> {
 // and for many categories more, so that chance favours no column. Gains by chance are about those
 // of chi-squared numbers, whose variance is twice their mean: two standard deviations above the
 // mean they are d + 2 sqrt(2 d) with d degrees of freedom. The best threshold of a column of
-// numbers, from which nothing is subtracted, gains about 12 by chance at this level.
+// numbers, from which nothing is subtracted, gains 8 to 12 by chance at this level.
 template <class Impurity>
 double category_cost(std::span<const double> class_weights, const CategorySizes& categories) {
-  constexpr double of_numbers = 12;
+  constexpr double of_numbers = 8;
   const double n = categories.total_weight();
   const double all = Impurity::impurity(class_weights, n, Impurity::needs_logs ? xlog2x(n) : 0.0);
   const double mean = Impurity::gain_by_chance(class_weights, categories);
