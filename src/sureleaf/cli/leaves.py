@@ -14,7 +14,8 @@ __all__ = ["leaves"]
 _AT_COSTS = (
     "At these costs, p is the probability of the class that is decided for. Confidence is the "
     "probability that the decision of the leaf is the cheapest one. Utility is what it "
-    "saves per row, compared with the worst decision, in units of the most expensive error."
+    "saves per row, compared with the worst decision about the same row, in units of the most "
+    "expensive error."
 )
 
 
