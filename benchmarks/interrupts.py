@@ -252,7 +252,9 @@ class Stopwatch:
     def stop(self, outcome: Outcome, used: float | None = None) -> None:
         outcome.seconds.append(time.perf_counter() - self._start)
         now = _processor_seconds(self._pid) if used is None else used
-        outcome.processor_seconds.append(now - self._used)
+        # What workers of the child used before counts when they end; since then, no more than this.
+        most = (time.perf_counter() - self._start) * (os.cpu_count() or 1)
+        outcome.processor_seconds.append(min(now - self._used, most))
 
 
 def _processor_seconds(pid: int) -> float:
