@@ -187,7 +187,7 @@ def run() -> Iterator[Row]:
         print(f"{name}: done", file=sys.stderr, flush=True)
     for learner, rows in results.items():
         title = f"Means over {len(names)} data sets, at most {_most():,} rows"
-        yield _mean(title, learner, rows)
+        yield means(title, learner, rows)
     for index, name in enumerate(names):
         cells = {learner: f"{100 * rows[index].accuracy:.1f}" for learner, rows in results.items()}
         yield Row("Accuracy in per cent, by data set", {"data set": name, **cells})
@@ -203,7 +203,7 @@ def _measure_all(name: str) -> dict[str, Result]:
     return {learner: measure(data, make) for learner, make in learners().items()}
 
 
-def _mean(title: str, learner: str, results: list[Result]) -> Row:
+def means(title: str, learner: str, results: list[Result]) -> Row:
     values = np.array([tuple(vars(result).values()) for result in results])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # other libraries have no levels

@@ -23,3 +23,13 @@ def test_columns_are_ranked_by_utility(capsys):
     code, out, _ = run(capsys, "rank", LABOR, "--target", "class")
     assert any(u <= 37 / 57 + 1e-9 for u in utilities)  # 37 of the 57 rows are good
     assert "or as the first split of a tree" in " ".join(out.split())
+
+
+def test_columns_are_ranked_by_impurity_on_request(capsys):
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--by", "gini", "--json")
+    ginis = [column["gini"] for column in json.loads(out)["columns"]]
+    assert code == 0
+    assert ginis == sorted(ginis)
+    code, _, err = run(capsys, "rank", LABOR, "--target", "class", "--by", "name")
+    assert code == 2
+    assert "utility" in err

@@ -51,6 +51,17 @@ def test_the_golf_columns_have_quinlans_gain_ratios():
     )
 
 
+@pytest.mark.parametrize(("by", "sign"), [("utility", -1), ("gini", 1), ("gain_ratio", -1)])
+def test_columns_are_sorted_by_what_is_asked_for(by, sign):
+    key = sign * getattr(rank_columns(X, Y, by=by), by)
+    assert key.round(12).tolist() == sorted(key.round(12))
+
+
+def test_a_column_that_is_always_missing_comes_last_by_impurity():
+    frame = pd.DataFrame({"empty": [None] * 40, "useful": [0, 1] * 20})
+    assert rank_columns(frame, [0, 1] * 20, by="gini").column.tolist() == ["useful", "empty"]
+
+
 def test_cross_fitting_sees_through_a_column_of_names():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 100)
@@ -89,3 +100,5 @@ def test_unequal_lengths_and_unknown_sources_are_refused():
         rank_columns([[1], [2]], [0])
     with pytest.raises(InvalidArgumentError, match="levels_from must be"):
         rank_columns([[1], [2]], [0, 1], levels_from="honest")
+    with pytest.raises(ValueError, match="by must be"):
+        rank_columns([[1], [2]], [0, 1], by="confidence")

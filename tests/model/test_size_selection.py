@@ -8,8 +8,8 @@ from sklearn.metrics import roc_auc_score
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.model.size_selection import LOG_LOSS_SHARE, N_FOLDS, select_size
-from sureleaf.probability import SIZED_ESTIMATE
+from sureleaf.model.size_selection import LOG_LOSS_SHARE, N_FOLDS, STRENGTHS, select_size
+from sureleaf.probability import SIZED_ESTIMATE, KeepMajority, Shrinkage, sized_estimate
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.naive import size_selection as naive
@@ -58,6 +58,46 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
         loss = error + LOG_LOSS_SHARE * log_loss / log_loss[-1]
         within = np.flatnonzero(loss <= loss.min() + 0.01 + 1e-12)
         assert selection.alpha == curve.alphas[within[-1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_strength_is_the_one_with_the_least_log_loss_at_the_chosen_size(seed: int) -> None:
+    rows = noisy_rows(seed, n_classes=2 + seed)
+    tree, fold_of = grow_part(rows), fold_numbers(rows.labels, 5, seed=seed)
+    costs = 1.0 + np.random.default_rng(seed).random((rows.n_classes, rows.n_classes))
+    np.fill_diagonal(costs, 0.0)
+    for rule in (None, cost_rule(costs)):
+        selection = select_size(
+            tree, rows, fold_of, grow_part, sized_estimate(rule), margin=0.01, rule=rule
+        )
+        losses = []
+        for strength in STRENGTHS:
+            alphas, _, _, log_loss = naive.curve(
+                tree, rows, fold_of, grow_part, sized_estimate(rule, strength), rule
+            )
+            losses.append(log_loss[np.flatnonzero(alphas == selection.alpha)[0]])
+        assert selection.strength == STRENGTHS[int(np.argmin(losses))]
+
+
+def test_leaves_are_shrunk_little_where_classes_are_separated_and_strongly_where_mixed() -> None:
+    random = np.random.default_rng(5)
+    X = random.normal(size=(600, 4))
+    separated = (X[:, 0] > 0).astype(int)
+    mixed = (random.random(600) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+    found = [TreeClassifier(random_state=0).fit(X, y).model_ for y in (separated, mixed)]
+    assert found[0].leaf_estimate == KeepMajority(Shrinkage(STRENGTHS[0]))
+    assert found[1].leaf_estimate == KeepMajority(Shrinkage(STRENGTHS[-1]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"leaf_estimate": SIZED_ESTIMATE}, {"levels_from": "honest"}],
+    ids=["estimate of the user", "counts of other rows"],
+)
+def test_the_strength_is_not_chosen_for(changes: dict) -> None:
+    X = np.random.default_rng(5).normal(size=(600, 4))
+    model = TreeClassifier(random_state=0, **changes).fit(X, X[:, 0] > 0).model_
+    assert model.leaf_estimate == SIZED_ESTIMATE
 
 
 @pytest.mark.parametrize("n_folds", [6, 10, 12])

@@ -14,6 +14,14 @@ def rank(
     data: options.Data,
     target: options.Target,
     csv: "options.CsvFormat",
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            help="Sort by utility, gini or gain_ratio. Columns that do not change the prediction "
+            "have the same utility.",
+        ),
+    ] = "utility",
     training: Annotated[
         bool,
         typer.Option(
@@ -33,6 +41,8 @@ def rank(
 
     - sureleaf rank data.csv --target class
 
+    - sureleaf rank data.csv --target class --by gini
+
     - sureleaf rank data.csv --target class --training --json
     """
     from sureleaf.cli.output import show, show_json
@@ -50,6 +60,7 @@ def rank(
     ranking = rank_columns(
         question.X,
         question.y,
+        by=by,
         levels_from="training" if training else "cross_fit",
         n_jobs=jobs,
         random_state=seed,

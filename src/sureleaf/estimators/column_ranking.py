@@ -36,7 +36,7 @@ _ONE_SPLIT = GrowthRules("entropy", "multiway", max_depth=1, min_samples_leaf=1.
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnRanking(ColumnTable):
-    """Columns by the utility of one split on them, the best first.
+    """Columns by what one split on them tells, the best first.
 
     Parameters
     ----------
@@ -68,6 +68,7 @@ def rank_columns(
     X: Any,
     y: Any,
     *,
+    by: str = "utility",
     levels_from: str = "cross_fit",
     categorical_features: Any = "auto",
     cv: Any = 10,
@@ -82,6 +83,9 @@ def rank_columns(
         As for `TreeClassifier.fit`.
     y : array-like
         Labels.
+    by : {"utility", "gini", "gain_ratio"}
+        What the columns are sorted by. Utilities of columns that do not change the prediction are
+        equal; the impurities distinguish these columns, too, but come from the training rows.
     levels_from : {"cross_fit", "training"}
         Out-of-fold predictions; or equations (10) and (11) with the shares and frequencies of the
         training rows as probabilities, which is too optimistic for columns of many values.
@@ -91,7 +95,7 @@ def rank_columns(
     Returns
     -------
     ColumnRanking
-        By utility, the best first (then by gain ratio); prints as a table.
+        The best first, equal ones by gain ratio; prints as a table.
 
     Examples
     --------
@@ -100,6 +104,7 @@ def rank_columns(
     >>> rank_columns(rows, ["low"] * 10 + ["high"] * 10).column.tolist()
     ['x0', 'x1']
     """
+    check_choice("by", by, tuple(_SORTED_BY))
     check_choice("levels_from", levels_from, ("cross_fit", "training"))
     table = read_table(X, categorical_features=categorical_features, estimator="rank_columns")
     labels, classes = encode_labels(y, estimator="rank_columns")
@@ -121,9 +126,15 @@ def rank_columns(
             levels = _cross_fitted_levels(tree, rows, fold_of, n_threads)
         measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
     columns = np.array(measured, dtype=float).T
-    order = np.lexsort((-columns[4], -columns[2].round(12)))
+    line, sign = _SORTED_BY[by]
+    key = np.where(np.isnan(columns[line]), np.inf, sign * columns[line].round(12))
+    order = np.lexsort((-columns[4], key))
     columns, names = columns[:, order], np.array(table.schema.names, dtype=object)[order]
     return ColumnRanking(names, columns[0].astype(np.int64), *columns[1:])
+
+
+_SORTED_BY = {"utility": (2, -1.0), "gini": (3, 1.0), "gain_ratio": (4, -1.0)}
+"""Where the sort key of the ranking stands among its numbers, and its sign: the best comes first."""
 
 
 def _split_once(rows: TrainingRows) -> Tree:

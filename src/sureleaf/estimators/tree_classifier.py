@@ -155,8 +155,8 @@ class TreeClassifier(ModelEstimator):
     leaf_estimate : str or object
         How class counts become probabilities: "frequency", "laplace", "m_estimate", "jeffreys",
         "blend", "shrinkage", "averaging", "venn", or an object of `sureleaf.probability` or your
-        own, called with the tree and its counts. "auto" is "shrinkage" with pruning="auto", else
-        "averaging".
+        own, called with the tree and its counts. "auto" is "shrinkage" with pruning="auto", where
+        cross-validation chooses how strongly a leaf is shrunk, else "averaging".
     levels_from : {"training", "honest", "cross_fit"}
         Which rows the levels of confidence and utility come from: the rows that grew the tree;
         half of the rows, which are kept from growing it and give its counts and predictions; or
@@ -448,6 +448,7 @@ class TreeClassifier(ModelEstimator):
             n_threads=thread_count(self.n_jobs),
             keep_order=self.levels_from == "cross_fit",
             leaf_estimate=self._leaf_estimate(),
+            chooses_strength=self._chooses_strength(),
             levels_from=self.levels_from,
             weights=self.weights,
             unseen=self.unseen,
@@ -490,8 +491,16 @@ class TreeClassifier(ModelEstimator):
                     "levels_from='cross_fit'."
                 )
 
+    def _is_auto_estimate(self) -> bool:
+        return isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
+
+    def _chooses_strength(self) -> bool:
+        # Rows that did not grow the tree need another strength than the rows of the folds did.
+        is_sized = self._is_auto_estimate() and self.pruning == "auto" and self.monotone is None
+        return is_sized and self.levels_from != "honest"
+
     def _leaf_estimate(self) -> LeafEstimate:
-        is_auto = isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
+        is_auto = self._is_auto_estimate()
         if is_auto and self.monotone is not None:
             return PrevalenceMix()
         rule = unequal_rule(None if self.cost is None else cost_rule(self.cost).cost)

@@ -114,6 +114,9 @@ class TreeSettings:
         What the choice of size was made from.
     leaf_estimate : LeafEstimate
         From counts to class probabilities.
+    chooses_strength : bool
+        Whether the cross-validation that chooses the size also chooses the strength of
+        `leaf_estimate`.
     levels_from, weights, unseen : str
         As for `TreeClassifier`.
     cost : ndarray of shape (n_classes, n_classes), or None
@@ -144,6 +147,7 @@ class TreeSettings:
     min_confidence: float | None = None
     monotone: Any = None
     leaf_estimate: LeafEstimate = ESTIMATES["auto"]
+    chooses_strength: bool = False
     levels_from: str = "cross_fit"
     weights: str = "counts"
     unseen: str = "mixture"
@@ -216,7 +220,7 @@ def fit_model(
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
     if settings.rules.has_c45_missing:
         _warn_of_hidden_cuts(rows, resolved, groups)
-    model = settings_model(tree, rows, classes, settings, leaf_counts_of(tree, counted))
+    model = settings_model(tree, rows, classes, resolved, leaf_counts_of(tree, counted))
     if settings.levels_from == "honest":
         model = replace(model, held_out=_held_out(model, rows, counted, groups))
     if settings.levels_from != "cross_fit":  # whose rows are kept until they are needed
@@ -369,6 +373,8 @@ class TreeFamily:
 
     Parameters
     ----------
+    settings : TreeSettings
+        With what cross-validation has chosen.
     chosen : Tree
         The tree that the settings choose.
     most_accurate : Tree
@@ -377,6 +383,7 @@ class TreeFamily:
         For each wanted number of leaves, the largest tree that does not exceed it.
     """
 
+    settings: TreeSettings
     chosen: Tree
     most_accurate: Tree
     by_size: tuple[Tree, ...]
@@ -427,7 +434,7 @@ def fit_family(
     ]
     if counted is not rows:
         trees = [recount(tree, counted) for tree in trees]
-    return TreeFamily(trees[0], trees[1], tuple(trees[2:]))
+    return TreeFamily(resolved, trees[0], trees[1], tuple(trees[2:]))
 
 
 def _honest_parts(
@@ -560,6 +567,9 @@ def _with_selected_size(
         rule=settings.rule,
         n_at_once=n_at_once,
     )
+    if settings.chooses_strength:
+        estimate = sized_estimate(settings.rule, selection.strength)
+        settings = replace(settings, leaf_estimate=estimate, chooses_strength=False)
     return replace(
         settings,
         penalty=selection.alpha,

@@ -10,6 +10,9 @@ log loss, relative to that of the root. The log loss sees what the error rate do
 predict the same class with different probabilities. It keeps a tree from being cut to its root
 where classes are rare. With costs, it is the log loss of rows weighted by the cost of their class,
 in which the threshold of a decision between two classes is one half.
+
+The same folds tell how strongly the leaves of the chosen tree should be shrunk towards the nodes
+above them: hardly at all where classes are separated, strongly where they are mixed.
 """
 
 import heapq
@@ -23,7 +26,7 @@ from sureleaf import _kernel
 from sureleaf.folds import enough_folds
 from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.node_levels import node_ties, posterior_confidence
-from sureleaf.probability import LeafEstimate
+from sureleaf.probability import LeafEstimate, sized_estimate
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
 from sureleaf.tree.pruning import sums_along
 from sureleaf.tree.structure import row_sums
@@ -49,6 +52,10 @@ LOG_LOSS_SHARE = 0.4
 
 N_FOLDS = 5
 """At most so many folds choose the size: ten choose no better, and take twice the time."""
+
+STRENGTHS = (1.0, 3.0, 10.0)
+"""How many rows the node above a leaf may count for in the probabilities of the leaf. More than 10
+would help little, and move large leaves away from their own rows."""
 
 ENTROPY_SHARE = 0.3
 """The family is pruned by training errors plus this share of the entropy, in nats."""
@@ -98,10 +105,13 @@ class SizeSelection:
         The chosen penalty per leaf.
     curve : SizeCurve
         What the choice was made from.
+    strength : float
+        The one of `STRENGTHS` with the least log loss at that size.
     """
 
     alpha: float
     curve: SizeCurve
+    strength: float
 
 
 def family_alphas(tree: Tree, rule: CostRule | None = None) -> FloatArray:
@@ -180,16 +190,20 @@ def select_size(
     unit = unit_of_costs(tree, rule)
     rows.sort(n_at_once)
 
-    def test_fold(part: tuple[int, TrainingRows, TrainingRows]) -> tuple[int, FloatArray]:
-        fold, train, test = part
-        (sums,) = fold_sums(grow_part(train), [test], candidates, estimate, rule)
-        return fold, sums * unit
+    def test_fold(part: tuple[TrainingRows, TrainingRows]) -> FloatArray:
+        train, test = part
+        grown = grow_part(train)
+        counts = count_nodes(grown, test)
+        sums = _sums_of_counts(grown, counts[np.newaxis], candidates, estimate, rule) * unit
+        return np.hstack([sums, _losses_by_strength(grown, counts, candidates, rule)])
 
     with thread_map(n_at_once) as run:
-        parts = dict(run(test_fold, _fold_parts(rows, _part_of(fold_of))))
-    total = sum(parts.values(), np.zeros((len(candidates), 4)))
+        parts = list(run(test_fold, _fold_parts(rows, _part_of(fold_of))))
+    total = sum(parts, np.zeros((len(candidates), 4 + len(STRENGTHS))))
     curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    return SizeSelection(choose_penalty(candidates, total, margin), curve)
+    chosen = curve.smallest_within(margin)
+    strength = STRENGTHS[int(total[chosen, 4:].argmin())]
+    return SizeSelection(float(candidates[chosen]), curve, strength)
 
 
 def n_tested_parts(fold_of: NDArray[np.int64]) -> int:
@@ -222,15 +236,15 @@ def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> f
 
 def _fold_parts(
     rows: TrainingRows, fold_of: NDArray[np.int64]
-) -> Iterator[tuple[int, TrainingRows, TrainingRows]]:
-    """Each fold with the rows that train and the rows that test."""
+) -> Iterator[tuple[TrainingRows, TrainingRows]]:
+    """For each fold the rows that train and the rows that test."""
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     for fold in enough_folds(fold_of):
         is_test = fold_of == fold
         train = rows.with_weights(np.where(is_test, 0.0, weights))
         test = rows.with_weights(np.where(is_test, weights, 0.0))
         if train.total_weight and test.total_weight:
-            yield fold, train, test
+            yield train, test
 
 
 def fold_sums(
@@ -244,21 +258,49 @@ def fold_sums(
 
     All nodes are counted once; a node counts for the penalties at which it is a leaf.
     """
+    counts = np.array([count_nodes(tree, test) for test in tests])
+    sums = _sums_of_counts(tree, counts, candidates, estimate, rule)
+    return np.split(sums, len(tests), axis=1)
+
+
+def _sums_of_counts(
+    tree: Tree,
+    counts: FloatArray,
+    candidates: FloatArray,
+    estimate: LeafEstimate,
+    rule: CostRule | None,
+) -> FloatArray:
+    """`fold_sums`, given the class counts of the nodes for each test, four columns per test."""
     probabilities = estimate(tree, tree.class_counts)
     regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
-    row_costs = regret[:, predicted_class(probabilities, rule)].T  # per node and class
+    row_costs = regret[:, predicted_class(probabilities, rule)]  # per class and node
+    log_loss = _log_losses(tree, probabilities, rule).T
+    per_row = np.array([row_costs, row_costs**2, log_loss, np.ones_like(log_loss)])
+    # Axes: test, value, class, node. The classes are summed up.
+    per_node = (counts.transpose(0, 2, 1)[:, np.newaxis] * per_row).sum(axis=2)
+    per_node = per_node.reshape(-1, tree.n_nodes)
+    return sums_along(tree, family_alphas(tree, rule), candidates, per_node.T)
+
+
+def _log_losses(tree: Tree, probabilities: FloatArray, rule: CostRule | None) -> FloatArray:
+    """Per node and class, the log loss of a row; with costs, of a row weighted by its class."""
     class_weights = np.ones(tree.n_classes)
     if rule is not None:
         class_weights = rule.class_weights(tree.class_counts[0])
         probabilities = probabilities * class_weights
         probabilities /= np.maximum(row_sums(probabilities), 1e-300)[:, np.newaxis]
-    log_loss = -class_weights * np.log(np.clip(probabilities, 1e-15, 1.0))
-    per_row = np.array([row_costs.T, row_costs.T**2, log_loss.T, np.ones_like(log_loss.T)])
-    counts = np.array([count_nodes(tree, test).T for test in tests])
-    # Axes: test, value, class, node. The classes are summed up.
-    per_node = (counts[:, np.newaxis] * per_row).sum(axis=2).reshape(-1, tree.n_nodes)
-    sums = sums_along(tree, family_alphas(tree, rule), candidates, per_node.T)
-    return np.split(sums, len(tests), axis=1)
+    losses: FloatArray = -class_weights * np.log(np.clip(probabilities, 1e-15, 1.0))
+    return losses
+
+
+def _losses_by_strength(
+    tree: Tree, counts: FloatArray, candidates: FloatArray, rule: CostRule | None
+) -> FloatArray:
+    """For each penalty and strength, the log loss of the rows with these counts, summed."""
+    estimates = (sized_estimate(rule, strength) for strength in STRENGTHS)
+    losses = (_log_losses(tree, each(tree, tree.class_counts), rule) for each in estimates)
+    per_node = np.column_stack([row_sums(counts * each) for each in losses])
+    return sums_along(tree, family_alphas(tree, rule), candidates, per_node)
 
 
 def penalty_for_size(tree: Tree, node_alphas: FloatArray, most_leaves: int) -> float:

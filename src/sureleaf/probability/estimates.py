@@ -379,12 +379,14 @@ ESTIMATES: dict[str, LeafEstimate] = {
 
 
 SIZED_ESTIMATE: LeafEstimate = KeepMajority(Shrinkage(10.0))
-"""What "auto" is for trees whose size is chosen by cross-validation: their leaves are large."""
+"""By this estimate cross-validation chooses the size of trees. What "auto" is for such trees has a
+strength of its own, which cross-validation chooses, too."""
 
 
-def sized_estimate(rule: CostRule | None) -> LeafEstimate:
+def sized_estimate(rule: CostRule | None, strength: float = 10.0) -> LeafEstimate:
     """Return the estimate of trees whose size is chosen, which keeps the decisions at costs."""
-    return SIZED_ESTIMATE if rule is None else KeepDecision(Shrinkage(10.0), rule.cost)
+    shrinkage = Shrinkage(strength)
+    return KeepMajority(shrinkage) if rule is None else KeepDecision(shrinkage, rule.cost)
 
 
 def find_estimate(estimate: object) -> LeafEstimate:
