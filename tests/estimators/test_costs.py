@@ -379,6 +379,15 @@ def test_another_cost_decides_the_same_tree() -> None:
     assert (decided.with_cost(None).predict(X) == blind.predict(X)).all()
 
 
+def test_the_luck_of_the_folds_is_not_that_of_the_confidence_at_other_costs() -> None:
+    X, y = table(13)
+    blind = TreeClassifier(**SIZED).fit(X, y)
+    same, other = blind.with_cost([[0, 2], [2, 0]]).leaves(), blind.with_cost(FIVE_TO_ONE).leaves()
+    assert same.confidence_error.tolist() == blind.leaves().confidence_error.tolist()
+    assert np.isnan(other.confidence_error).all()
+    assert "not known at these costs" in " ".join(other.notes())
+
+
 def test_rows_needed_are_those_of_the_decision() -> None:
     X, y = table(8)
     model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)

@@ -515,6 +515,36 @@ def test_what_to_collect_is_told_for_the_leaf_and_in_all_with_its_uncertainty():
     )
 
 
+def test_a_leaf_has_a_number_of_rows_needed_if_and_only_if_the_advice_can_name_one():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 5))
+    y = rng.random(300) < 1 / (1 + np.exp(-0.7 * X[:, 0] - 0.7 * X[:, 1]))
+    seen = set()
+    for seed in range(4):
+        table = TreeClassifier(max_leaves=6, margin=0.0, random_state=seed).fit(X, y).leaves()
+        for needed, advice in zip(table.rows_needed, table.repair, strict=True):
+            if advice and "merge" not in advice:
+                assert ("collect" in advice) == np.isfinite(needed)
+                seen.add("collect" in advice)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("weights", ["counts", "importance"])
+def test_weights_by_class_do_not_make_a_leaf_less_known(weights):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(800, 3))
+    y = (rng.random(800) < np.where(X[:, 0] > 0, 0.5, 0.15)).astype(int)
+    plain, weighted = (
+        TreeClassifier(max_leaves=2, weights=weights, random_state=0).fit(X, y, sample_weight=each)
+        for each in (None, np.where(y == 1, 2.5, 1.0))
+    )
+    strengths = []
+    for model in (plain, weighted):
+        model.levels()
+        strengths.append(model.model_.evidence.strength[model.tree_.is_leaf])
+    assert (strengths[1] > 0.4 * strengths[0]).all()
+
+
 def test_more_rows_are_said_not_to_help_only_where_the_interval_says_so():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(400, 2)).round(1), rng.choice(["a", "b"], 400)

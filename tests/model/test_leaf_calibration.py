@@ -70,9 +70,20 @@ def test_the_strength_is_that_of_the_beta_that_made_the_leaves(c, most):
     each = np.concatenate([np.repeat([1.0, 0.0], [hit, size - hit]) for hit in correct])
     leaves = np.repeat(np.arange(len(rows)), size)
     n = len(each)
-    found = leaf_strength(leaves, each, np.full(n, 0.7), np.repeat(rows, size))
+    found = leaf_strength(leaves, each, np.full(n, 0.7), np.repeat(rows, size), np.ones(n))
     assert found(np.array([15.0])) == pytest.approx(1 / (1 / (c * 16) + 1 / most), rel=0.15)
     assert found(np.array([255.0])) == pytest.approx(1 / (1 / (c * 256) + 1 / most), rel=0.4)
+
+
+def test_a_row_of_weight_two_tells_the_strength_of_two_rows():
+    rng = np.random.default_rng(4)
+    leaves, times = np.repeat(np.arange(60), 8), rng.integers(1, 4, 480)
+    correct = (rng.random(480) < np.repeat(rng.beta(7, 3, 60), 8)).astype(float)
+    rate, grown = np.full(480, 0.7), np.full(480, 30.0)
+    copies = [np.repeat(each, times) for each in (leaves, correct, rate, grown)]
+    once = leaf_strength(leaves, correct, rate, grown, times.astype(float))
+    each_row = leaf_strength(*copies, np.ones(times.sum()))
+    assert once(np.array([30.0])) == pytest.approx(each_row(np.array([30.0])))
 
 
 def test_newtons_method_finds_what_a_general_optimiser_finds():

@@ -400,7 +400,13 @@ class _RoundEstimate:
 
 def _round_estimate(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold) -> _RoundEstimate:
     predicted = model.predicted_classes
-    accuracy, strength = node_accuracy(model.tree, rows, predicted, out_of_fold)
+    accuracy, strength = node_accuracy(
+        model.tree,
+        rows,
+        predicted,
+        out_of_fold,
+        weights_are_counts=model.weights == "counts",
+    )
     if model.rule is not None:
         # With unequal costs, rare and frequent classes are decided at different probabilities, and
         # one curve for all decisions would state too high ones for some, too low ones for others.
@@ -640,6 +646,7 @@ def node_accuracy(
     out_of_fold: OutOfFold,
     *,
     nodes: NDArray[np.bool_] | None = None,
+    weights_are_counts: bool = True,
 ) -> tuple[FloatArray, LeafStrength]:
     """Return the accuracy of every node on unseen rows, and the strength of that knowledge.
 
@@ -660,6 +667,8 @@ def node_accuracy(
         Of the same rows.
     nodes : ndarray of bool, shape (n_nodes,), optional
         The nodes whose mean accuracy is that of the predictions; all by default.
+    weights_are_counts : bool
+        Whether a row of weight k tells as much as k rows.
 
     Returns
     -------
@@ -697,5 +706,12 @@ def node_accuracy(
         correct[tested],
         calibration(features),
         out_of_fold.leaf_rows[tested],
+        weights[tested] if weights_are_counts else _effective_rows(weights[tested]),
     )
     return accuracy, strength
+
+
+def _effective_rows(weights: FloatArray) -> FloatArray:
+    """Scale weights so that they add up to Kish's effective number of rows."""
+    scaled: FloatArray = weights * (weights.sum() / (weights @ weights))
+    return scaled

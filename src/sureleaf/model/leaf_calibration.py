@@ -229,7 +229,11 @@ _LEAF_STRENGTHS = 2.0 ** np.arange(3, 10)
 
 
 def leaf_strength(
-    leaf: NDArray[np.intp], correct: FloatArray, accuracy: FloatArray, leaf_rows: FloatArray
+    leaf: NDArray[np.intp],
+    correct: FloatArray,
+    accuracy: FloatArray,
+    leaf_rows: FloatArray,
+    weights: FloatArray,
 ) -> LeafStrength:
     """Estimate how well the curve knows the accuracy of single leaves.
 
@@ -245,16 +249,19 @@ def leaf_strength(
     correct, accuracy, leaf_rows : ndarray of shape (n_rows,)
         Whether the row is predicted correctly, the accuracy that the curve gives its leaf, and
         the growing rows of that leaf.
+    weights : ndarray of shape (n_rows,)
+        How many rows each row counts for. The accuracy is that of weighted rows, so rows that
+        count alike would look as if leaves varied.
 
     Returns
     -------
     LeafStrength
     """
     _, index = np.unique(leaf, return_inverse=True)
-    total = np.bincount(index).astype(float)
-    n_correct = np.bincount(index, correct)
-    rate = np.clip(np.bincount(index, accuracy) / total, 1e-6, 1 - 1e-6)
-    grown = np.bincount(index, leaf_rows) / total
+    total = np.bincount(index, weights)
+    n_correct = np.bincount(index, weights * correct)
+    rate = np.clip(np.bincount(index, weights * accuracy) / total, 1e-6, 1 - 1e-6)
+    grown = np.bincount(index, weights * leaf_rows) / total
     per_row, per_leaf = (
         part.reshape(-1, 1) for part in np.meshgrid(1.0 / _ROW_SHARES, 1.0 / _LEAF_STRENGTHS)
     )

@@ -122,10 +122,11 @@ class LeafTable(ColumnTable):
         next row is predicted correctly.
     confidence_error : ndarray of float64
         Standard error of the confidence by the luck of the folds; 0 where folds play no part, NaN
-        with one round of folds.
+        with one round of folds and at other costs than those of the fit.
     rows_needed, total_rows_needed : ndarray of float64
         Rows in the leaf, and rows in the whole table, that reach the wanted levels if the accuracy
-        of the leaf and its share of the rows stay as they are; NaN if no number does.
+        of the leaf and its share of the rows stay as they are; NaN if no number does, and if the
+        leaf is so close to a tie that nobody can tell.
     flagged : ndarray of bool
         Leaves below the wanted levels, correct less often than a coin toss, or with an interval
         that reaches a tie.
@@ -205,6 +206,8 @@ class LeafTable(ColumnTable):
             return " One round of folds: other folds would give somewhat different levels."
         largest = float(self.confidence_error.max())
         means = f" Means over {self.n_rounds} rounds of folds."
+        if np.isnan(largest):
+            return f"{means} How far other folds move the confidence is not known at these costs."
         if largest == 0:
             return means
         return (
@@ -295,17 +298,17 @@ def leaf_table(
         for quantile in (0.75, 0.25)
     )
     n = counts.sum(axis=1)
+    # Far from what the leaf has, a number says no more than that nobody knows.
+    is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
+    needed = np.where(is_known, needed, np.nan)
     # The table must grow as the leaf does, which keeps its share of the rows.
     growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
     total_needed = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)
     # A tie or a low utility may be due to chance: the interval tells whether better is possible.
     may_help = high > np.maximum(levels.probability, utility or 0.0)
-    # Far from what the leaf has, a number says no more than that nobody knows.
-    is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
-    more = np.where(is_known, needed - n, np.nan)
     collect = [
         _collect(*figures)
-        for figures in zip(more, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True)
+        for figures in zip(needed - n, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True)
     ]
     repair = [
         _repair(tree, int(leaf), advice, weak, levels, may_help) if weak[leaf] else ""

@@ -828,8 +828,16 @@ class TreeModel:
         of_class = self.node_levels().spread(accuracy, 1.0 - accuracy)
         accuracy = of_class[np.arange(len(of_class)), other.predicted_classes]
         is_same = np.array_equal(other.predicted_classes, self.predicted_classes)
-        stability = self.evidence.stability if is_same else None
-        return other.with_evidence(replace(self.evidence, accuracy=accuracy, stability=stability))
+        evidence = replace(
+            self.evidence,
+            accuracy=accuracy,
+            stability=self.evidence.stability if is_same else None,
+        )
+        costs = [None if rule is None else rule.regret for rule in (self.rule, other.rule)]
+        if not np.array_equal(costs[0], costs[1]):
+            # The rounds of folds are gone, and the error is that of the confidence at other costs.
+            evidence = replace(evidence, confidence_error=None)
+        return other.with_evidence(evidence)
 
     def with_leaf_estimate(self, leaf_estimate: str | LeafEstimate) -> Self:
         """Return the same tree with another leaf estimate.
