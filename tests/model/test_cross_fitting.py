@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,7 @@ def test_correctness_and_accuracy_are_those_of_the_slow_twin(n_classes):
     slow = naive.correct_and_features(rows, fold_of, build, predictions)
     assert found.correct.tolist() == [slow[row][0] for row in range(90)]
     np.testing.assert_allclose(found.features, [slow[row][1] for row in range(90)], atol=1e-9)
-    assert found.accuracy == pytest.approx(np.mean([correct for correct, _, _ in slow.values()]))
+    assert found.accuracy == pytest.approx(np.mean([told[0] for told in slow.values()]))
 
     tree = build(rows)
     predicted = predictions(tree).argmax(axis=1)
@@ -217,18 +219,24 @@ def test_evidence_of_rounds_is_the_mean_of_their_accuracies_and_variances():
     predicted = predictions(tree).argmax(axis=1)
     found = [node_accuracy(tree, rows, predicted, each) for each in rounds]
 
-    def strength(parts, accuracy, measured):
+    def of_tree(kept):
+        of_rounds = [rounds[k].accuracy for k in kept]
+        measured = np.mean(of_rounds)
+        return max(2, 3 * np.var(of_rounds, ddof=1) / (measured * (1 - measured) / 90))
+
+    def strength(parts, accuracy, measured, multiple):
         per_row = np.mean([part.per_row for part in parts])
         per_leaf = np.mean([part.per_leaf for part in parts])
         n = tree.class_counts.sum(axis=1)
         variance = 1 / (1 / (per_row / (n + 1) + per_leaf) + 1)
-        variance = variance + 2 / 90 * accuracy * (1 - accuracy) / (measured * (1 - measured))
+        shape = accuracy * (1 - accuracy) / (measured * (1 - measured))
+        variance = variance + multiple / 90 * shape
         return np.maximum(1 / variance - 1, 0.05)
 
     def confidence(kept):
         accuracy = np.mean([found[k][0] for k in kept], axis=0)
         measured = np.mean([rounds[k].accuracy for k in kept])
-        s = strength([found[k][1] for k in kept], accuracy, measured)
+        s = strength([found[k][1] for k in kept], accuracy, measured, of_tree(kept))
         return accuracy, s, posterior_confidence(accuracy, s, np.full(tree.n_nodes, 0.5))
 
     accuracy, s, _ = confidence(range(4))
@@ -236,7 +244,64 @@ def test_evidence_of_rounds_is_the_mean_of_their_accuracies_and_variances():
     np.testing.assert_allclose(evidence.strength, s)
     without = [confidence([k for k in range(4) if k != left])[2] for left in range(4)]
     np.testing.assert_allclose(evidence.confidence_error, np.sqrt(3 * np.var(without, axis=0)))
-    assert evidence.tree_strength == pytest.approx(90 / 2 - 1)
+    assert evidence.tree_strength == pytest.approx(90 / of_tree(range(4)) - 1)
+
+
+def test_rounds_that_differ_make_the_accuracy_of_the_tree_less_certain():
+    variance = cross_fitting._tree_variance
+    assert variance(np.array([0.6]), 100.0) == 2
+    assert variance(np.array([np.nan, np.nan]), 100.0) == 2
+    assert variance(np.full(40, 0.6), 100.0) == 2  # rounds that agree prove nothing
+    assert variance(np.full(40, 1.0), 100.0) == 2
+    differ = np.where(np.arange(40) % 2, 0.5, 0.9)
+    assert variance(differ, 100.0) == pytest.approx(3 * np.var(differ, ddof=1) / (0.7 * 0.3 / 100))
+
+
+def test_a_leaf_whose_class_the_fold_trees_do_not_name_is_stated_as_less_accurate():
+    """The fold trees are as often correct about its rows; they only name another class."""
+    rows = make_rows(n_rows=90)
+    tree = cut(build(rows), np.arange(build(rows).n_nodes) > 0)
+    predicted = predictions(tree).argmax(axis=1)
+    found = predict_out_of_fold(rows, np.arange(90) % 5, build, Laplace())
+    leaf_of = route(tree, rows.table).heaviest()
+    doubtful, other = tree.leaf_ids[:2]
+    same = replace(found, decided=predicted[leaf_of])
+    against = np.where(leaf_of == doubtful, 1 - predicted[leaf_of], predicted[leaf_of])
+    agreed, _ = node_accuracy(tree, rows, predicted, same)
+    opposed, _ = node_accuracy(tree, rows, predicted, replace(found, decided=against))
+    assert opposed[doubtful] < agreed[doubtful]
+    assert opposed[other] > agreed[other]  # the mean over the leaves stays the same
+
+
+def test_predictions_of_one_decision_alone_are_not_compared_with_other_decisions():
+    rows = make_rows()
+    tree = build(rows)
+    predicted = predictions(tree).argmax(axis=1)
+    found = predict_out_of_fold(rows, np.arange(90) % 5, build, Laplace())
+    part, nodes = found.of_decision(0, np.ones(90)), predicted == 0
+    rates, _ = node_accuracy(tree, rows, predicted, part, nodes=nodes)
+    swapped = replace(part, decided=1 - part.decided)
+    again, _ = node_accuracy(tree, rows, predicted, swapped, nodes=nodes)
+    np.testing.assert_array_equal(rates, again)
+
+
+def test_a_leaf_without_tested_rows_has_the_accuracy_of_the_curve():
+    rows = make_rows()
+    tree = build(rows)
+    predicted = predictions(tree).argmax(axis=1)
+    leaf_of = route(tree, rows.table).heaviest()
+    left_out = tree.leaf_ids[0]
+    fold_of = np.where(leaf_of == left_out, -1, np.arange(90) % 5)
+    found = predict_out_of_fold(rows, fold_of, build, Laplace())
+    rates, _ = node_accuracy(tree, rows, predicted, found)
+    slow = naive.correct_and_features(rows, fold_of, build, predictions)
+    tested = fold_of >= 0
+    curve = fit_leaf_calibration(
+        found.features[tested], found.correct[tested], np.ones(sum(tested))
+    )
+    target = found.accuracy + found.correction
+    by_leaf = naive.leaf_accuracy(tree, rows, predicted, slow, curve, target)
+    assert rates[left_out] == pytest.approx(by_leaf[left_out])
 
 
 def test_some_folds_are_predicted_as_among_all():

@@ -44,7 +44,7 @@ def leaf_of(tree: Tree, table, row: int) -> int:
 
 
 def correct_and_features(rows, fold_of, build, predictions):
-    """For each row: whether the tree without its fold predicts it correctly, and by which leaf."""
+    """For each row: is the tree without its fold correct, by which leaf, and what does it name?"""
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     found = {}
     for row in range(len(rows.labels)):
@@ -53,18 +53,26 @@ def correct_and_features(rows, fold_of, build, predictions):
         tree = build(rows.with_weights(np.where(fold_of == fold_of[row], 0.0, weights)))
         leaf = leaf_of(tree, rows.table, row)
         label = int(np.argmax(predictions(tree)[leaf]))
-        found[row] = (float(label == rows.labels[row]), features(tree, leaf, label), leaf)
+        found[row] = (float(label == rows.labels[row]), features(tree, leaf, label), leaf, label)
     return found
 
 
 def leaf_accuracy(tree, rows, predicted, found, curve, target):
-    """Accuracy of the leaves: the curve's with the leaf's own rows, shifted to the target."""
+    """Accuracy of the leaves: of the curve and the leaf's own rows, averaged with the probability
+    that trees of the folds give the leaf's class for these rows, and shifted to the target."""
     leaf_of_row = route(tree, rows.table).heaviest()
     rates, sizes = {}, {}
     for leaf in tree.leaf_ids.tolist():
-        own = [correct for row, (correct, _, _) in found.items() if leaf_of_row[row] == leaf]
+        own = [told for row, told in found.items() if leaf_of_row[row] == leaf]
         base = curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
-        rates[leaf] = (sum(own) + 60 * base) / (len(own) + 60)
+        rates[leaf] = (sum(told[0] for told in own) + 60 * base) / (len(own) + 60)
+        of_class = []
+        for _, of_fold_tree, _, label in own:
+            is_correct = curve(np.array([of_fold_tree]))[0]
+            others = (1 - is_correct) / (rows.n_classes - 1)
+            of_class.append(is_correct if label == predicted[leaf] else others)
+        if own:
+            rates[leaf] = (rates[leaf] + np.mean(of_class)) / 2
         sizes[leaf] = tree.class_counts[leaf].sum()
     total = sum(sizes.values())
 

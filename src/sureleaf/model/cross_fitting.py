@@ -67,6 +67,11 @@ _TREE_VARIANCE = 2.0
 """Variance of the accuracy of a tree around its out-of-fold estimate, as a multiple of the
 binomial variance: half of it is the sample's, half is that the tree differs from the fold trees."""
 
+_ROUND_VARIANCES = 3.0
+"""The same as a multiple of the variance between rounds, where this is more. A round has the mean
+of ten trees, which are alike because they share most rows: so it is more than 1 and less than 10.
+"""
+
 MAX_ERROR = 0.01
 """Rounds end when the luck of the folds moves no leaf's confidence by a larger standard error."""
 
@@ -428,9 +433,10 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
     parts = np.array(
         [(each.strength.per_row, each.strength.per_leaf, each.tree_accuracy) for each in estimates]
     )
-    accuracy, strength = _combined(model, accuracies.mean(axis=0), parts.mean(axis=0))
+    accuracy, strength = _combined(model, accuracies.mean(axis=0), parts)
     n_rounds, error = len(estimates), None
-    tree_strength = max(float(model.node_rows[0]) / _TREE_VARIANCE - 1.0, 1.0)
+    n = float(model.node_rows[0])
+    tree_strength = max(n / _tree_variance(parts[:, 2], n) - 1.0, 1.0)
     if n_rounds > 1:
         ties = node_ties(model.tree.class_counts, model.probabilities, model.rule)
         without = np.array(
@@ -439,7 +445,7 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
                     *_combined(
                         model,
                         (accuracies.sum(axis=0) - accuracies[left_out]) / (n_rounds - 1),
-                        (parts.sum(axis=0) - parts[left_out]) / (n_rounds - 1),
+                        np.delete(parts, left_out, axis=0),
                     ),
                     ties,
                 )
@@ -460,14 +466,44 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
 def _combined(
     model: TreeModel, accuracy: FloatArray, parts: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return accuracy and strength of the nodes, with the uncertainty of the tree's accuracy."""
-    per_row, per_leaf, tree_accuracy = parts
+    """Return accuracy and strength of the nodes, with the uncertainty of the tree's accuracy.
+
+    `parts` has one line per round: the two parts of the strength, and the accuracy of the tree.
+    """
+    per_row, per_leaf, tree_accuracy = parts.mean(axis=0)
     n = model.node_rows
     variance = 1.0 / (LeafStrength(per_row, per_leaf)(n) + 1.0)
-    bound = 0.5 / (n[0] + 1.0)
-    share = 0.5 if np.isnan(tree_accuracy) else np.clip(tree_accuracy, bound, 1.0 - bound)
-    of_tree = _TREE_VARIANCE / max(n[0], 1.0) * accuracy * (1.0 - accuracy) / (share * (1 - share))
+    share = _inner_share(tree_accuracy, n[0])
+    multiple = _tree_variance(parts[:, 2], n[0])
+    of_tree = multiple / max(n[0], 1.0) * accuracy * (1.0 - accuracy) / (share * (1 - share))
     return accuracy, np.maximum(1.0 / (variance + of_tree) - 1.0, _LEAST_STRENGTH)
+
+
+def _tree_variance(tree_accuracy: FloatArray, n: float) -> float:
+    """Return how many binomial variances the tree's accuracy varies by around its estimate.
+
+    Rounds predict the same rows by other trees. Where their accuracies differ a lot, the tree of
+    all rows may differ as much from them: greedy trees of an exclusive or find it in one round
+    and miss it in the next.
+
+    Examples
+    --------
+    >>> _tree_variance(np.array([0.7]), 100.0), _tree_variance(np.array([0.7, 0.7]), 100.0)
+    (2.0, 2.0)
+    >>> round(_tree_variance(np.array([0.6, 0.8]), 100.0), 2)
+    28.57
+    """
+    if len(tree_accuracy) == 1 or np.isnan(tree_accuracy).any():
+        return _TREE_VARIANCE
+    share = _inner_share(float(tree_accuracy.mean()), n)
+    binomial = share * (1.0 - share) / max(n, 1.0)
+    return max(_TREE_VARIANCE, _ROUND_VARIANCES * float(tree_accuracy.var(ddof=1)) / binomial)
+
+
+def _inner_share(tree_accuracy: float, n: float) -> float:
+    """Keep an accuracy half a row away from 0 and 1; a half if it is not known."""
+    bound = 0.5 / (n + 1.0)
+    return 0.5 if np.isnan(tree_accuracy) else float(np.clip(tree_accuracy, bound, 1.0 - bound))
 
 
 _LEAST_STRENGTH = 0.05
@@ -652,8 +688,10 @@ def node_accuracy(
 
     The leaf calibration gives an accuracy by the features of a node. In a leaf, the out-of-fold
     predictions of its own rows are added: they are many in large leaves, where it hardly matters
-    that the leaf was drawn around the classes of its rows. Then all are shifted so that the mean
-    over the leaves is the corrected out-of-fold accuracy.
+    that the leaf was drawn around the classes of its rows. The result is averaged with the
+    probability that the fold trees give the class of the leaf for these rows: trees that are right
+    about the rows of a leaf, but name another class than the leaf, do not speak for the leaf. Then
+    all are shifted so that the mean over the leaves is the corrected out-of-fold accuracy.
 
     Parameters
     ----------
@@ -666,7 +704,8 @@ def node_accuracy(
     out_of_fold : OutOfFold
         Of the same rows.
     nodes : ndarray of bool, shape (n_nodes,), optional
-        The nodes whose mean accuracy is that of the predictions; all by default.
+        The nodes whose mean accuracy is that of the predictions; all by default. If given, the
+        predictions are of these nodes' class alone, and tell nothing about other classes.
     weights_are_counts : bool
         Whether a row of weight k tells as much as k rows.
 
@@ -692,6 +731,16 @@ def node_accuracy(
         routes.nodes, weight * np.where(tested, correct, 0.0)[row], tree.n_nodes
     )
     accuracy = (own_correct + _CURVE_ROWS * accuracy) / (own + _CURVE_ROWS)
+    if nodes is None:
+        named = _probability_of_class(
+            predicted[routes.nodes],
+            out_of_fold.decided[row],
+            calibration(out_of_fold.features)[row],
+            rows.n_classes,
+        )
+        of_class = np.bincount(routes.nodes, weight * named, tree.n_nodes)
+        of_class = np.divide(of_class, own, out=accuracy.copy(), where=own > 0)
+        accuracy = (accuracy + of_class) / 2
     counted = tree.is_leaf if nodes is None else tree.is_leaf & nodes
     if not counted.any():  # nodes above the leaves of another decision
         counted = tree.is_leaf
@@ -715,3 +764,18 @@ def _effective_rows(weights: FloatArray) -> FloatArray:
     """Scale weights so that they add up to Kish's effective number of rows."""
     scaled: FloatArray = weights * (weights.sum() / (weights @ weights))
     return scaled
+
+
+def _probability_of_class(
+    wanted: NDArray[np.intp], decided: NDArray[np.intp], accuracy: FloatArray, n_classes: int
+) -> FloatArray:
+    """Return the probability of a class if another, or the same, is predicted with this accuracy.
+
+    The classes that are not predicted share the rest equally.
+
+    Examples
+    --------
+    >>> _probability_of_class(np.array([0, 0]), np.array([0, 2]), np.array([0.7, 0.7]), 4)
+    array([0.7, 0.1])
+    """
+    return np.where(decided == wanted, accuracy, (1.0 - accuracy) / max(n_classes - 1, 1))
