@@ -114,6 +114,7 @@ class Growth {
   LogTable logs;
   std::size_t largest_count;
   std::vector<std::vector<Entry>> lists;  // one per column; the last: rows in table order
+  std::vector<char> has_ties;             // per list: some of its values are equal
   // The first row of each code of a column with thresholds, where C4.5 needs it or not all codes
   // occur.
   std::vector<std::vector<std::uint32_t>> first_rows;
@@ -148,6 +149,7 @@ class Growth {
   void make_lists(TakeOrder&& take_order, ThreadPool& pool, InterruptFlag& interrupt) {
     const std::size_t p = data.table.size();
     lists.resize(p + 1);
+    has_ties.assign(p + 1, 0);
     for (const std::size_t j : data.small_columns) {
       first_bin.push_back(n_bins);
       n_bins += data.n_codes(j) + 1;
@@ -166,6 +168,7 @@ class Growth {
       std::vector<std::uint32_t> order = take_order(j);
       if (rows_may_be_fractional()) ranks[j] = ranks_of(order, column.n_known);
       lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
+      has_ties[j] = has_ties_in(std::span(lists[j]).first(root_known[j]));
     });
     bool any_codes = false;
     for (std::size_t j = 0; j < p; ++j) {
@@ -379,6 +382,11 @@ class Growth {
     list.resize(kept);
     if (!all_rows) list.shrink_to_fit();  // a bootstrap leaves out every third row
     return list;
+  }
+
+  static bool has_ties_in(std::span<const Entry> known) {
+    return !std::all_of(known.begin() + !known.empty(), known.end(),
+                        [](Entry entry) { return (entry & Packing<Entry>::increase) != 0; });
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {

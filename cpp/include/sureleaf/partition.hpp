@@ -420,7 +420,8 @@ class Partitioner {
     Entry* range = list.data() + task.begin;
     if (space.scratch.size() < task.n) space.scratch.resize(task.n);
     if (branches.go_by_bits())
-      partition_in_two(range, task.n, n_with_value, marks.goes_right.data(), space, n_known_here);
+      partition_in_two(range, task.n, n_with_value, growth_.has_ties[c] != 0,
+                       marks.goes_right.data(), space, n_known_here);
     else
       partition_in_many(range, task.n, n_with_value, marks.branch_of.data(), branches, space,
                         n_known_here);
@@ -433,14 +434,38 @@ class Partitioner {
     Entry pending_left = 0, pending_right = 0;
   };
 
-  void partition_in_two(Entry* range, std::size_t n, std::size_t n_with_value,
+  void partition_in_two(Entry* range, std::size_t n, std::size_t n_with_value, bool has_ties,
                         const std::uint64_t* goes_right, Workspace<Entry>& space,
                         std::vector<std::size_t>* known) const {
     Entry* const right_out = space.scratch.data();
-    Halves halves = fill_halves(range, 0, n_with_value, goes_right, right_out, {});
+    Halves halves;
+    auto fill = [&](std::size_t from, std::size_t to) {
+      if (has_ties)
+        halves = fill_halves(range, from, to, goes_right, right_out, halves);
+      else
+        halves.n_right = fill_plain_halves(range, from, to, goes_right, right_out, halves.n_right);
+      halves.n_left = to - halves.n_right;
+    };
+    fill(0, n_with_value);
     if (known) *known = {halves.n_left, halves.n_right};
-    halves = fill_halves(range, n_with_value, n, goes_right, right_out, halves);
+    fill(n_with_value, n);
     std::copy(right_out, right_out + halves.n_right, range + halves.n_left);
+  }
+
+  // Without ties all entries have the same mark, which they keep. Returns the end of the right
+  // branch.
+  std::size_t fill_plain_halves(Entry* range, std::size_t from, std::size_t to,
+                                const std::uint64_t* goes_right, Entry* right_out,
+                                std::size_t n_right) const {
+    const Packing<Entry> packing = growth_.packing;
+    for (std::size_t i = from; i < to; ++i) {
+      const Entry entry = range[i];
+      const std::size_t row = packing.row(entry);
+      range[i - n_right] = entry;
+      right_out[n_right] = entry;
+      n_right += (goes_right[row >> 6] >> (row & 63)) & 1;
+    }
+    return n_right;
   }
 
   // Takes and returns the state by value, so that it stays in registers.
