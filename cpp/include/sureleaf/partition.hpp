@@ -270,8 +270,7 @@ class Partitioner {
     const std::uint32_t added = candidate.missing_branch == 0 ? 1 : 0;
     const auto cut = static_cast<std::uint32_t>(candidate.cut);
     const std::uint32_t* const of_column = ranks.table.data() + ranks.position[j];
-    std::vector<std::int64_t>& counts = space.known_counts;  // of the left branch
-    std::fill(counts.begin(), counts.end(), 0);
+    SideCounts counts;  // of the left branch
     std::size_t n_left = 0, n_right = 0;
     std::uint32_t below = 0, above = no_rank;
     growth_.with_counts([&](auto&& count) {
@@ -284,34 +283,43 @@ class Partitioner {
         right_out[n_right] = entry;
         n_left += is_left;
         n_right += !is_left;
-        counts[packing.cls(entry)] += is_left ? count(entry) : 0;
+        counts.add(SideCounts::of(is_left ? static_cast<std::uint64_t>(count(entry)) : 0,
+                                  packing.cls(entry)));
         const bool is_below = rank <= cut;
         below = std::max(below, is_below ? rank : 0u);
         above = std::min(above, is_below ? no_rank : rank);
       }
     });
+    // The values next to the threshold are far apart in memory: fetched now, they are there when
+    // the children are made.
+    const std::vector<std::uint32_t>& row_of_rank = ranks.row_of_rank[j];
+    if (!candidate.tests_missing) {
+      __builtin_prefetch(row_of_rank.data() + below);
+      __builtin_prefetch(row_of_rank.data() + above);
+    }
     std::copy(right_out, right_out + n_right, left_out + n_left);
     branches.n_rows = {n_left, n_right};
     const std::span<double> all = arena.weights(task.node);
     const std::span<double> left = arena.weights(branches.first_child);
     const std::span<double> right = arena.weights(branches.first_child + 1);
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-      left[k] = static_cast<double>(counts[k]);
-      right[k] = all[k] - left[k];
-    }
+    left[0] = static_cast<double>(counts.all() - counts.second());
+    left[1] = static_cast<double>(counts.second());
+    for (std::size_t k = 0; k < 2; ++k) right[k] = all[k] - left[k];
     auto weight = [](std::span<const double> sums) {
       return std::accumulate(sums.begin(), sums.end(), 0.0);
     };
     branches.share = {weight(left) / weight(all), weight(right) / weight(all)};
     if (!candidate.tests_missing) {
-      candidate.below = ranks.row_of_rank[j][below];
-      candidate.above = ranks.row_of_rank[j][above];
+      candidate.below = row_of_rank[below];
+      candidate.above = row_of_rank[above];
+      growth_.data.table[j].prefetch(candidate.below);
+      growth_.data.table[j].prefetch(candidate.above);
     }
-    candidate.threshold = thresholds_.of(candidate, j);
     branches.fractional_rows.clear();
-    record(task, j, candidate, arena, branches);
     const std::size_t n_before = pending.size();
     add_children(task, arena, branches, pending);
+    candidate.threshold = thresholds_.of(candidate, j);
+    record(task, j, candidate, arena, branches);
     if (candidate.tests_missing) return;
     for (NodeTask& child : std::span(pending).subspan(n_before)) {
       RankRange& range = child.rank_ranges[j];
