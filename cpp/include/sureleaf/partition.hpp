@@ -485,14 +485,12 @@ class Partitioner {
       const std::size_t row = packing.row(entry);
       const auto right = static_cast<Entry>((goes_right[row >> 6] >> (row & 63)) & 1);
       const Entry increase = entry & Packing<Entry>::increase;
-      state.pending_left |= increase;
-      state.pending_right |= increase;
-      range[state.n_left] = (entry & ~Packing<Entry>::increase) | state.pending_left;
-      right_out[state.n_right] = (entry & ~Packing<Entry>::increase) | state.pending_right;
+      range[state.n_left] = entry | state.pending_left;
+      right_out[state.n_right] = entry | state.pending_right;
       state.n_left += 1 - static_cast<std::size_t>(right);
       state.n_right += static_cast<std::size_t>(right);
-      state.pending_left &= Entry{0} - right;
-      state.pending_right &= right - Entry{1};
+      state.pending_left = (state.pending_left | increase) & (Entry{0} - right);
+      state.pending_right = (state.pending_right | increase) & (right - Entry{1});
     }
     return state;
   }
