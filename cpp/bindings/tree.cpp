@@ -156,9 +156,10 @@ Table make_matrix(const nb::object& owner) {
   column.data = static_cast<const char*>(array.data());
   column.stride = array.stride(0) * size;
   table.columns.n_rows = array.shape(0);
-  table.columns.columns.assign(array.shape(1), column);
-  for (std::size_t j = 0; j < array.shape(1); ++j)
-    table.columns.columns[j].data += static_cast<std::ptrdiff_t>(j) * array.stride(1) * size;
+  const std::ptrdiff_t step = array.stride(1) * size;
+  table.columns.columns.reserve(array.shape(1));
+  for (std::size_t j = 0; j < array.shape(1); ++j, column.data += step)
+    table.columns.columns.push_back(column);
   table.owners.push_back(owner);
   return table;
 }

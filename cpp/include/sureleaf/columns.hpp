@@ -73,6 +73,9 @@ struct Column {
   Cell cell(std::size_t row) const {
     return *reinterpret_cast<const Cell*>(data + static_cast<std::ptrdiff_t>(row) * stride);
   }
+  void prefetch(std::size_t row) const {
+    __builtin_prefetch(data + static_cast<std::ptrdiff_t>(row) * stride);
+  }
   bool is_coded_number() const { return value_of_code != nullptr; }
   double number(std::size_t row) const {
     if (is_coded_number()) return value_of_code[cell<std::uint8_t>(row)];

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -114,6 +115,7 @@ class Growth {
   LogTable logs;
   std::size_t largest_count;
   std::vector<std::vector<Entry>> lists;  // one per column; the last: rows in table order
+  std::vector<char> has_ties;             // per list: some of its values are equal
   // The first row of each code of a column with thresholds, where C4.5 needs it or not all codes
   // occur.
   std::vector<std::vector<std::uint32_t>> first_rows;
@@ -148,6 +150,7 @@ class Growth {
   void make_lists(TakeOrder&& take_order, ThreadPool& pool, InterruptFlag& interrupt) {
     const std::size_t p = data.table.size();
     lists.resize(p + 1);
+    has_ties.assign(p + 1, 0);
     for (const std::size_t j : data.small_columns) {
       first_bin.push_back(n_bins);
       n_bins += data.n_codes(j) + 1;
@@ -158,14 +161,15 @@ class Growth {
     ranks.resize(p);
     has_missing.assign(p, 0);
     root_known.assign(p, 0);
-    const bool all_rows = weights.are_unit();
+    const std::vector<Entry> entries = pack_rows();
     if (sorts_nodes()) shared_ranks = &data.ranks(pool, interrupt);
     pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const PresortedColumn& column = data.columns[j];
       if (!has_list(j)) return;
       std::vector<std::uint32_t> order = take_order(j);
       if (rows_may_be_fractional()) ranks[j] = ranks_of(order, column.n_known);
-      lists[j] = pack_list(std::move(order), column.n_known, all_rows, root_known[j]);
+      lists[j] = pack_list(std::move(order), column.n_known, entries, root_known[j]);
+      has_ties[j] = has_ties_in(std::span(lists[j]).first(root_known[j]));
     });
     bool any_codes = false;
     for (std::size_t j = 0; j < p; ++j) {
@@ -179,8 +183,7 @@ class Growth {
       if (has_missing[j]) missing_columns.push_back(j);
     if (!any_codes && p > 0) return;
     std::vector<Entry>& rows = lists[p];
-    for (std::size_t row = 0; row < data.table.n_rows; ++row)
-      if (takes_part(row)) rows.push_back(pack(row, false));
+    std::ranges::copy_if(entries, std::back_inserter(rows), is_taken);
     n_root = rows.size();
     pool.run(p, interrupt, [&](std::size_t j, std::size_t) {
       const bool are_few = !data.columns[j].is_ordered_list() && data.table[j].has_thresholds();
@@ -355,30 +358,58 @@ class Growth {
     return LogTable(largest, std::min(n_stored, std::size_t{1} << 23));
   }
 
+  // The entry of each row. One that does not take part is marked, which no other row is here.
+  std::vector<Entry> pack_rows() const {
+    std::vector<Entry> entries(data.table.n_rows);
+    for (std::size_t row = 0; row < entries.size(); ++row)
+      entries[row] = takes_part(row) ? pack(row, false) : Packing<Entry>::increase;
+    return entries;
+  }
+  static bool is_taken(Entry entry) { return !(entry & Packing<Entry>::increase); }
+
   // The list of one column: the rows that take part, in order, with their classes. Made in the
-  // memory of the order itself if the types agree.
-  std::vector<Entry> pack_list(std::vector<std::uint32_t> order, std::size_t n_known, bool all_rows,
-                               std::size_t& known_kept) const {
+  // memory of the order itself if the types agree. No branch depends on whether a row takes part.
+  std::vector<Entry> pack_list(std::vector<std::uint32_t> order, std::size_t n_known,
+                               std::span<const Entry> entries, std::size_t& known_kept) const {
     std::vector<Entry> list;
     if constexpr (std::is_same_v<Entry, std::uint32_t>)
       list = std::move(order);
     else
       list.assign(order.begin(), order.end());
-    std::size_t kept = 0;
-    bool increased = false;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const auto item = static_cast<std::uint32_t>(list[i]);
-      const std::size_t row = item & ~increase_bit;
-      increased = increased || (item & increase_bit);
-      if (i == n_known) known_kept = kept;
-      if (!all_rows && !takes_part(row)) continue;
-      list[kept++] = pack(row, increased);
-      increased = false;
+    auto mark_of = [](std::uint32_t item) {
+      return item & increase_bit ? Packing<Entry>::increase : Entry{0};
+    };
+    if (weights.are_unit()) {
+      for (Entry& entry : list) {
+        const auto item = static_cast<std::uint32_t>(entry);
+        entry = entries[item & ~increase_bit] | mark_of(item);
+      }
+      known_kept = n_known;
+      return list;
     }
-    if (n_known == list.size()) known_kept = kept;
+    std::size_t kept = 0;
+    Entry mark = 0;  // of the rows since the last one that was kept
+    auto pack_part = [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        const auto item = static_cast<std::uint32_t>(list[i]);
+        const Entry entry = entries[item & ~increase_bit];
+        mark |= mark_of(item);
+        list[kept] = entry | mark;
+        kept += is_taken(entry);
+        mark = is_taken(entry) ? Entry{0} : mark;
+      }
+    };
+    pack_part(0, n_known);
+    known_kept = kept;
+    pack_part(n_known, list.size());
     list.resize(kept);
-    if (!all_rows) list.shrink_to_fit();  // a bootstrap leaves out every third row
+    list.shrink_to_fit();  // a bootstrap leaves out every third row
     return list;
+  }
+
+  static bool has_ties_in(std::span<const Entry> known) {
+    return !std::all_of(known.begin() + !known.empty(), known.end(),
+                        [](Entry entry) { return (entry & Packing<Entry>::increase) != 0; });
   }
 
   std::vector<std::uint32_t> first_rows_of_codes(std::size_t j) const {

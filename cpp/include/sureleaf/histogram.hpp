@@ -392,10 +392,13 @@ class HistogramBuilder {
                  std::vector<std::int64_t>& sum) const {
     const std::size_t n_flags = growth_.data.n_flags;
     const std::size_t n_at_once = 255 / growth_.largest_count;
+    constexpr std::size_t n_ahead = 16;  // rows whose flags are fetched ahead
     const Entry* rows = growth_.lists.back().data();
     while (at < end) {
       const std::size_t stop = std::min(end, at + n_at_once);
       for (; at < stop; ++at) {
+        const Entry later = rows[std::min(at + n_ahead, end - 1)];
+        __builtin_prefetch(growth_.data.flags_of(growth_.packing.row(later)));
         const std::uint8_t* flags = growth_.data.flags_of(growth_.packing.row(rows[at]));
         std::uint8_t* to = bytes.data() + growth_.packing.cls(rows[at]) * n_flags;
         const auto count = static_cast<std::uint8_t>(growth_.count_of(rows[at]));

@@ -270,8 +270,7 @@ class Partitioner {
     const std::uint32_t added = candidate.missing_branch == 0 ? 1 : 0;
     const auto cut = static_cast<std::uint32_t>(candidate.cut);
     const std::uint32_t* const of_column = ranks.table.data() + ranks.position[j];
-    std::vector<std::int64_t>& counts = space.known_counts;  // of the left branch
-    std::fill(counts.begin(), counts.end(), 0);
+    SideCounts counts;  // of the left branch
     std::size_t n_left = 0, n_right = 0;
     std::uint32_t below = 0, above = no_rank;
     growth_.with_counts([&](auto&& count) {
@@ -284,34 +283,43 @@ class Partitioner {
         right_out[n_right] = entry;
         n_left += is_left;
         n_right += !is_left;
-        counts[packing.cls(entry)] += is_left ? count(entry) : 0;
+        counts.add(SideCounts::of(is_left ? static_cast<std::uint64_t>(count(entry)) : 0,
+                                  packing.cls(entry)));
         const bool is_below = rank <= cut;
         below = std::max(below, is_below ? rank : 0u);
         above = std::min(above, is_below ? no_rank : rank);
       }
     });
+    // The values next to the threshold are far apart in memory: fetched now, they are there when
+    // the children are made.
+    const std::vector<std::uint32_t>& row_of_rank = ranks.row_of_rank[j];
+    if (!candidate.tests_missing) {
+      __builtin_prefetch(row_of_rank.data() + below);
+      __builtin_prefetch(row_of_rank.data() + above);
+    }
     std::copy(right_out, right_out + n_right, left_out + n_left);
     branches.n_rows = {n_left, n_right};
     const std::span<double> all = arena.weights(task.node);
     const std::span<double> left = arena.weights(branches.first_child);
     const std::span<double> right = arena.weights(branches.first_child + 1);
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-      left[k] = static_cast<double>(counts[k]);
-      right[k] = all[k] - left[k];
-    }
+    left[0] = static_cast<double>(counts.all() - counts.second());
+    left[1] = static_cast<double>(counts.second());
+    for (std::size_t k = 0; k < 2; ++k) right[k] = all[k] - left[k];
     auto weight = [](std::span<const double> sums) {
       return std::accumulate(sums.begin(), sums.end(), 0.0);
     };
     branches.share = {weight(left) / weight(all), weight(right) / weight(all)};
     if (!candidate.tests_missing) {
-      candidate.below = ranks.row_of_rank[j][below];
-      candidate.above = ranks.row_of_rank[j][above];
+      candidate.below = row_of_rank[below];
+      candidate.above = row_of_rank[above];
+      growth_.data.table[j].prefetch(candidate.below);
+      growth_.data.table[j].prefetch(candidate.above);
     }
-    candidate.threshold = thresholds_.of(candidate, j);
     branches.fractional_rows.clear();
-    record(task, j, candidate, arena, branches);
     const std::size_t n_before = pending.size();
     add_children(task, arena, branches, pending);
+    candidate.threshold = thresholds_.of(candidate, j);
+    record(task, j, candidate, arena, branches);
     if (candidate.tests_missing) return;
     for (NodeTask& child : std::span(pending).subspan(n_before)) {
       RankRange& range = child.rank_ranges[j];
@@ -420,7 +428,8 @@ class Partitioner {
     Entry* range = list.data() + task.begin;
     if (space.scratch.size() < task.n) space.scratch.resize(task.n);
     if (branches.go_by_bits())
-      partition_in_two(range, task.n, n_with_value, marks.goes_right.data(), space, n_known_here);
+      partition_in_two(range, task.n, n_with_value, growth_.has_ties[c] != 0,
+                       marks.goes_right.data(), space, n_known_here);
     else
       partition_in_many(range, task.n, n_with_value, marks.branch_of.data(), branches, space,
                         n_known_here);
@@ -433,14 +442,38 @@ class Partitioner {
     Entry pending_left = 0, pending_right = 0;
   };
 
-  void partition_in_two(Entry* range, std::size_t n, std::size_t n_with_value,
+  void partition_in_two(Entry* range, std::size_t n, std::size_t n_with_value, bool has_ties,
                         const std::uint64_t* goes_right, Workspace<Entry>& space,
                         std::vector<std::size_t>* known) const {
     Entry* const right_out = space.scratch.data();
-    Halves halves = fill_halves(range, 0, n_with_value, goes_right, right_out, {});
+    Halves halves;
+    auto fill = [&](std::size_t from, std::size_t to) {
+      if (has_ties)
+        halves = fill_halves(range, from, to, goes_right, right_out, halves);
+      else
+        halves.n_right = fill_plain_halves(range, from, to, goes_right, right_out, halves.n_right);
+      halves.n_left = to - halves.n_right;
+    };
+    fill(0, n_with_value);
     if (known) *known = {halves.n_left, halves.n_right};
-    halves = fill_halves(range, n_with_value, n, goes_right, right_out, halves);
+    fill(n_with_value, n);
     std::copy(right_out, right_out + halves.n_right, range + halves.n_left);
+  }
+
+  // Without ties all entries have the same mark, which they keep. Returns the end of the right
+  // branch.
+  std::size_t fill_plain_halves(Entry* range, std::size_t from, std::size_t to,
+                                const std::uint64_t* goes_right, Entry* right_out,
+                                std::size_t n_right) const {
+    const Packing<Entry> packing = growth_.packing;
+    for (std::size_t i = from; i < to; ++i) {
+      const Entry entry = range[i];
+      const std::size_t row = packing.row(entry);
+      range[i - n_right] = entry;
+      right_out[n_right] = entry;
+      n_right += (goes_right[row >> 6] >> (row & 63)) & 1;
+    }
+    return n_right;
   }
 
   // Takes and returns the state by value, so that it stays in registers.
@@ -452,14 +485,12 @@ class Partitioner {
       const std::size_t row = packing.row(entry);
       const auto right = static_cast<Entry>((goes_right[row >> 6] >> (row & 63)) & 1);
       const Entry increase = entry & Packing<Entry>::increase;
-      state.pending_left |= increase;
-      state.pending_right |= increase;
-      range[state.n_left] = (entry & ~Packing<Entry>::increase) | state.pending_left;
-      right_out[state.n_right] = (entry & ~Packing<Entry>::increase) | state.pending_right;
+      range[state.n_left] = entry | state.pending_left;
+      right_out[state.n_right] = entry | state.pending_right;
       state.n_left += 1 - static_cast<std::size_t>(right);
       state.n_right += static_cast<std::size_t>(right);
-      state.pending_left &= Entry{0} - right;
-      state.pending_right &= right - Entry{1};
+      state.pending_left = (state.pending_left | increase) & (Entry{0} - right);
+      state.pending_right = (state.pending_right | increase) & (right - Entry{1});
     }
     return state;
   }

@@ -157,8 +157,9 @@ class FewValues {
 // Encodes a column of few values, one block of rows at a time.
 class FewValuesColumn {
  public:
-  void add(const Column& column, std::size_t begin, std::size_t end) {
+  void add(const Column& column, std::size_t n_rows, std::size_t begin, std::size_t end) {
     if (!is_few_) return;
+    codes_.reserve(n_rows);  // grown step by step, they would be copied
     codes_.resize(end);
     column.with_values([&](auto&& value) {
       if (few_.code_two(value, begin, end, codes_.data())) return;
@@ -271,7 +272,7 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
   std::vector<std::vector<std::uint8_t>> codes(table.size());
   std::vector<std::uint8_t> is_many(table.size(), 0);
   const std::size_t width = table.is_by_rows() ? line_columns : 1;
-  constexpr std::size_t block = 4096;
+  constexpr std::size_t block = 256;  // whose cache lines fit the first-level cache
   pool.run((table.size() + width - 1) / width, interrupt, [&](std::size_t i, std::size_t) {
     const std::size_t first = i * width;
     const std::size_t n = std::min(width, table.size() - first);
@@ -279,7 +280,7 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
     for (std::size_t begin = 0; begin < table.n_rows; begin += block)
       for (std::size_t c = 0; c < n; ++c)
         if (table[first + c].has_thresholds())
-          few[c].add(table[first + c], begin, std::min(table.n_rows, begin + block));
+          few[c].add(table[first + c], table.n_rows, begin, std::min(table.n_rows, begin + block));
     for (std::size_t c = 0; c < n; ++c) {
       const Column& column = table[first + c];
       if (column.kind == Kind::categorical) {
