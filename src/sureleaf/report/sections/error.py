@@ -10,7 +10,6 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.formatting import count_of, interval, listed, percent, points
-from sureleaf.levels.decisions import predicted_class
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,
@@ -215,9 +214,6 @@ def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
     bootstrap, curve = results.bootstrap, results.curve
     evaluation, is_by_cost = results.evaluation, results.model.rule is not None
-    if results.request.cost is not None and not is_by_cost and evaluation.probabilities is not None:
-        # The bootstrap is about the tree as it predicts, too.
-        evaluation = replace(evaluation, prediction=predicted_class(evaluation.probabilities))
     estimate = estimate_measure(evaluation, "error", level=results.request.level)
     measured = None if isinstance(curve, str) else _curve(curve, results)
     return ErrorSection(

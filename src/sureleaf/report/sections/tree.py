@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.formatting import count_of
 from sureleaf.model.stability import RivalVerdict
 from sureleaf.model.tree_model import TreeModel
+from sureleaf.report.baselines import decides_by_costs, report_tree
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -478,6 +479,17 @@ def _known_limits(results: ReportResults) -> list[str]:
     """Return the known limits of levels that depend on the table; `LeafTable.notes` has others."""
     table, evaluation = results.table, results.evaluation
     limits = []
+    if not decides_by_costs(results.request, report_tree(results.request)):
+        limits.append(
+            "The tests of this tree were chosen without these costs. The costs change what its "
+            "leaves decide, and all figures are about these decisions. A tree that is grown for "
+            "the costs may cost less: "
+            + (
+                "make a report without the saved tree."
+                if results.is_fitted_before
+                else "pruning='auto' takes them into account."
+            )
+        )
     if results.n_refitted_leaves is not None:
         limits.append(
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
