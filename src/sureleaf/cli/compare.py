@@ -57,7 +57,8 @@ def compare(
         float | None,
         typer.Option(
             help="Difference to detect, for the number of rows needed.",
-            show_default="0.01 for measures between 0 and 1",
+            show_default="0.01 for measures between 0 and 1; for costs 1 % of the mean cost of "
+            "an error",
         ),
     ] = None,
     method: Annotated[
