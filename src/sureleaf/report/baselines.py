@@ -47,6 +47,7 @@ SIZES_BEYOND = 2.0
 
 THIS_TREE, DEFAULT_TREE, MARGIN_ZERO = "this tree", "default tree", "size chosen with margin 0"
 C45_TREE, BAGGED_TREES = "C4.5's tree", "bagged trees"
+SCIKIT_LEARNS_TREE = "scikit-learn's tree"
 MAJORITY = "majority class"
 
 
@@ -265,7 +266,7 @@ def _evaluated_peer(
         peer = SampledTree(budget.bagged_rows)
         sample = f", grown on {budget.bagged_rows:,} of the rows, because the table is large"
     return EvaluatedModel(
-        "scikit-learn's tree",
+        SCIKIT_LEARNS_TREE,
         f"scikit-learn's DecisionTreeClassifier with its defaults{sample}; the "
         f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
         int(

@@ -149,7 +149,9 @@ def test_at_costs_methods_and_notes_are_about_costs() -> None:
     per_row = f"{0.01 * (5 * share + 1 - share):.2g}"
     margin = f"0.01 of what a wrong decision costs on average, so {per_row} per row"
     assert margin in methods["tree"]
-    assert "the same share of the cost of the cheapest constant" in methods["comparison of models"]
+    compared = methods["comparison of models"]
+    part = f"{100 * document['models']['margin'] / min(5 * share, 1 - share):.1f} %"
+    assert f"That is {part} of what the errors of the cheapest constant decision cost" in compared
     stability = next(s for s in document["answer"]["sentences"] if s["topic"] == "stability")
     for text in (*document["tree"]["notes"], stability["text"]):
         assert "accuracy" not in text or "standard error" in text

@@ -44,6 +44,8 @@ SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
 MORE_ROWS_HELP = "More rows of the same kind would help"
 HARDLY_HELP = "More rows of the same kind would hardly help"
 FEW_ROWS = 200
+SMALLEST_PART = 0.05
+"""Of the margin: a gain below this part is written as 0."""
 
 
 @dataclass(frozen=True)
@@ -466,6 +468,11 @@ def rows_text(
         if n < FEW_ROWS:
             text += " They would still make its leaves surer."
         return f"{text} Other columns might help."
+    if SMALLEST_PART * margin <= low < margin / 2:
+        return (
+            f"{MORE_ROWS_HELP}, perhaps only a little: {twice} are expected to {verb} the "
+            f"{words.name} by {size(value)} ({span(low, high)})."
+        )
     if low < margin / 2:
         unit = "per row" if is_cost else "percentage points"
         return (

@@ -536,9 +536,10 @@ def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
         "rows in this leaf.",
         utility="Probability that the next row in this leaf is predicted correctly, from the same "
         "out-of-fold predictions.",
-        rows_needed="Rows that the leaf would need, in total, to reach the wanted levels if it "
-        "stays as accurate on unseen rows as it is, even with an error in the next row. Not known "
-        "if it is not more accurate than a tie.",
+        rows_needed="Rows that the leaf would need, in total, for the wanted levels. It is assumed "
+        "that the leaf stays as accurate on unseen rows as it is now. With so many rows, the "
+        "levels hold even if the next row is predicted wrongly. Not known if the leaf is not more "
+        "accurate than a tie.",
         levels="Means over the leaves, weighted by their rows. The utility is about this very "
         "tree. The cross-validated accuracy is about trees grown in the same way on slightly fewer "
         "rows, so the two differ a little.",
@@ -556,8 +557,8 @@ def _terms_at_costs() -> LeafTerms:
         "with its interval, from out-of-fold predictions. It is never below the share at which "
         "another decision would cost the same.",
         confidence="Probability that the decision of this leaf is the cheapest one for its rows.",
-        utility="What the decision saves per row, compared with the worst decision about the same "
-        "row, in units of the most expensive error.",
+        utility="How much the decision saves per row: the cost of the worst decision about the "
+        "row minus the cost of this one. The most expensive error counts as 1.",
         levels="Means over the leaves, weighted by their rows.",
     )
 
