@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sureleaf.evaluation import BootstrapError
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
 from sureleaf.report.sections.error import (
@@ -19,6 +20,7 @@ from sureleaf.report.sections.error import (
     rows_text,
     without_tests,
 )
+from sureleaf.report.sections.error import _bootstrap as bootstrap_values
 from sureleaf.report.sections.models import MeasureWords, models_text
 from sureleaf.report.sections.simplicity import price_text
 from tests.report.document_check import check_document
@@ -566,3 +568,23 @@ def test_at_costs_a_tree_of_one_leaf_costs_what_its_decision_costs() -> None:
     assert "the cost of deciding about “class”: the tree has no tests and always decides" in told
     document["quality"]["confusion"] = [[80, 4], [34, 2]]
     assert "so the cross-validated cost and accuracy differ" in sentence(document, "accuracy").text
+
+
+@pytest.mark.parametrize(
+    ("standard_error", "n_bootstraps", "is_known"),
+    [(0.14, 33, False), (0.02, 33, True), (0.14, 200, True)],
+)
+def test_few_bootstrap_samples_of_very_different_trees_give_no_interval(
+    standard_error: float, n_bootstraps: int, is_known: bool
+) -> None:
+    names = ("training", "plain", "leave_one_out", "e632", "e632_plus")
+    errors = BootstrapError(
+        *(0.4,) * 5, no_information=0.5, relative_overfitting=0.2,
+        standard_errors=dict.fromkeys(names, standard_error), rows_without_term=0, loss="error",
+        n_bootstraps=n_bootstraps, failures={},
+    )  # fmt: skip
+    results = SimpleNamespace(request=SimpleNamespace(level=0.95), n_rows=1000)
+    found = bootstrap_values(errors, results)
+    assert (found.low is not None, found.high is not None) == (is_known, is_known)
+    assert (found.standard_errors["e632"] is not None) == is_known
+    assert ("an interval would need about 200 samples" in found.method) != is_known

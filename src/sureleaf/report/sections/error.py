@@ -1,5 +1,6 @@
 """The error on unseen rows, and what more rows would do."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -69,9 +70,9 @@ class Bootstrap:
     relative_overfitting
         From 0, no overfitting, to 1.
     standard_errors
-        Standard error of each estimate.
+        Standard error of each estimate; null if there are too few samples for it.
     low, high
-        Interval of e632_plus.
+        Interval of e632_plus; null if there are too few samples for it.
     level
         Level of the interval.
     method
@@ -87,8 +88,8 @@ class Bootstrap:
     no_information: float
     relative_overfitting: float
     standard_errors: dict[str, float | None]
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     level: float
     method: str
 
@@ -336,12 +337,30 @@ def differences_text(
         )
 
 
+NOISY = 2.0
+"""A standard error this many times that of independent rows may be noise of few samples."""
+ENOUGH_SAMPLES = 200
+"""Bootstrap samples for a standard error (Efron and Tibshirani 1993, section 6.4)."""
+
+
 def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
     level, value, n = results.request.level, errors.e632_plus, results.n_rows
     standard_error = errors.standard_errors["e632_plus"]
     # The exact interval of as many rows as have this standard error stays between 0 and 1.
     rows = min(value * (1 - value) / standard_error**2, n) if standard_error > 0 else n
     low, high = clopper_pearson(min(value * rows, rows), rows, level=level)
+    known = {name: finite(x) for name, x in errors.standard_errors.items()}
+    method = "from the standard error over the bootstrap samples, Clopper and Pearson"
+    # The standard error is a sum over the samples. If trees of different samples differ much and
+    # the samples are few, most of it is their noise.
+    of_rows = math.sqrt(value * (1 - value) / n)
+    is_noise = standard_error > NOISY * of_rows and errors.n_bootstraps < ENOUGH_SAMPLES
+    if is_noise:
+        known = {name: x if name == "training" else None for name, x in known.items()}
+        method = (
+            "no interval: the trees of different samples differ much, and an interval would need "
+            f"about {ENOUGH_SAMPLES} samples"
+        )
     return Bootstrap(
         n_bootstraps=errors.n_bootstraps,
         training=errors.training,
@@ -351,11 +370,11 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
         e632_plus=value,
         no_information=errors.no_information,
         relative_overfitting=errors.relative_overfitting,
-        standard_errors={name: finite(x) for name, x in errors.standard_errors.items()},
-        low=low,
-        high=high,
+        standard_errors=known,
+        low=None if is_noise else low,
+        high=None if is_noise else high,
         level=level,
-        method="from the standard error over the bootstrap samples, Clopper and Pearson",
+        method=method,
     )
 
 

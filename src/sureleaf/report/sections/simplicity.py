@@ -149,6 +149,8 @@ def price_text(
     own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
     better = _better_kinds(rows, words, margin)
     nothing = "" if better else "Nothing is given up: "
+    # The figures are those of trees grown in the same way, of which some may have tests.
+    same = "; trees that are grown in the same way:" if this.leaves == 1 else ","
     by = f"chosen by {chosen_by or words.name} alone, the tree has {own}, too."
     sentences = []
     if other is not None and other.leaves is not None:
@@ -160,7 +162,7 @@ def price_text(
             sentences.append(_sentence(nothing + by))
         elif comparison is not None and words.gain(comparison)[0] <= 0:
             sentences.append(
-                f"{nothing}{own}, {words.name} {value}. The size that is chosen with a "
+                f"{nothing}{own}{same} {words.name} {value}. The size that is chosen with a "
                 f"margin of 0 has {other.leaves:,}, {words.name} {theirs}."
             )
         else:
