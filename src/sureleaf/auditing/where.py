@@ -64,6 +64,9 @@ class AuditedRows:
         ``cost[actual][predicted]``.
     n_unlabelled : int
         Rows without a label, which were left out when the table was read in batches.
+    positive : label or None
+        The class that calibration is about; None for the second of two classes, and with more
+        classes for the predicted one.
     """
 
     X: Any
@@ -75,6 +78,7 @@ class AuditedRows:
     groups: NDArray[np.int64] | None = None
     cost: FloatArray | None = None
     n_unlabelled: int = 0
+    positive: Any = None
 
     def table(
         self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
@@ -97,6 +101,7 @@ class AuditedRows:
         row = np.arange(len(self.codes))
         stated = self.probabilities[row, self.predicted]
         if of == "calibration":
+            positive = self.positive if positive is None else positive
             if positive is None and len(self.classes) != 2:
                 happened, event = self.predicted == self.codes, "the predicted class"
             else:

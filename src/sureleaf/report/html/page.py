@@ -415,7 +415,12 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
     ]
     if not reasons and (wanted["confidence"], wanted["utility"]) != (None, None):
-        return "the interval of its probability reaches a tie"
+        is_audited = "stated" in leaf
+        return (
+            "another class is more frequent"
+            if is_audited
+            else "the interval of its probability reaches a tie"
+        )
     return " and ".join(reasons) or "correct less often than a coin toss"
 
 

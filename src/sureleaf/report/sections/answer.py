@@ -641,8 +641,17 @@ class Wanted(Protocol):
     def utility(self) -> float | None: ...
 
 
-def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: bool = False) -> str:
+def wanted_text(
+    wanted: Wanted,
+    *,
+    reached: bool,
+    one: bool = False,
+    at_costs: bool = False,
+    otherwise: str = "its interval reaches a tie",
+) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
+
+    `otherwise` is the other reason for which leaves are flagged.
 
     Examples
     --------
@@ -666,7 +675,7 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: b
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
     elif not reached:
-        parts.append("its interval reaches a tie")
+        parts.append(otherwise)
     text = (" and " if reached else ", or ").join(parts)
     return text if one else f"for each of them, {text}"
 
