@@ -166,7 +166,7 @@ class Curve:
     ahead
         The curve at larger sizes.
     more_rows
-        Rows for a measure better by the margin.
+        Rows for a measure better by the margin; null if the curve cannot tell how many.
     gain_of_doubling
         Change of the measure with twice as many rows.
     text
@@ -400,7 +400,8 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
     more_rows = None
     if words.measure == "cost" or target < 1:
         reach = curve.rows_for(target)
-        more_rows = RowsForGain(target, finite(reach.rows), finite(reach.low), finite(reach.high))
+        ends = (finite(reach.rows), finite(reach.low), finite(reach.high))
+        more_rows = RowsForGain(target, *ends) if reach.is_known else None
     return replace(
         measured,
         law=PowerLaw(law.limit, law.height, law.rate),
