@@ -121,10 +121,8 @@ def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
     table = page[page.index('id="leaf-table"') :]
     lines = re.findall(r"<tr data-at.*?</tr>", table)
     assert len(lines) == 500
-    drawn = [
-        (int(tree), int(leaf))
-        for tree, leaf in re.findall(r'<tr data-at.*?<td>(\d+).*?<td class="num">(\d+)</td>', table)
-    ]
+    cells = r'<tr data-at.*?data-label="tree">(\d+).*?data-label="leaf">(\d+)</td>'
+    drawn = [(int(tree), int(leaf)) for tree, leaf in re.findall(cells, table)]
     assert found.leaves.tree is not None
     rows = dict(
         zip(

@@ -27,7 +27,7 @@ from sureleaf.comparison.multiple_models import holm
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures.costs import row_costs
-from sureleaf.formatting import count_of, interval, measure_value, p_value, percent, points
+from sureleaf.formatting import count_of, interval, measure_value, p_equals, percent, points
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.subgroups import column_groups
@@ -318,10 +318,9 @@ class Where:
         if self.of != "calibration":
             name = "accuracy" if self.of == "accuracy" else "cost"
             versus = f"{name} elsewhere {write(float(segments.elsewhere[line]))}, here "
-        p = p_value(float(segments.p_value[line]))
         text = (
             f"{segments.rule[line]}: {versus}{write(float(segments.observed[line]))} ({between}), "
-            f"{count_of(int(segments.n[line]), 'row')}, p = {p}"
+            f"{count_of(int(segments.n[line]), 'row')}, {p_equals(float(segments.p_value[line]))}"
         )
         if segments is self.open:
             text += f"; {segments.rows_needed[line]:,.0f} rows in total would settle it"

@@ -341,6 +341,7 @@ def _environment() -> Environment:
         "measured": measured,
         "number": formatting.measure_value,
         "p_value": formatting.p_value,
+        "p_equals": formatting.p_equals,
         "percent": percent,
         "points": formatting.points,
         "position": position,
