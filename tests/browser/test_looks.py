@@ -27,13 +27,24 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
     assert brightness(page) < 40  # and afterwards it is dark again
     page.emulate_media(media="print")
     assert brightness(page) > 220
-    for hidden in ("nav.contents", "#theme", "#tree-search", "#leaf-csv", "#threshold"):
+    for hidden in (
+        "nav.contents",
+        "#theme",
+        "#tree-search",
+        "#leaf-csv",
+        "#threshold",
+        "#paper-copy",
+    ):
         assert not page.locator(hidden).is_visible()
     for visible in ("#tree-view svg", "#chart-roc svg", "#chart-curve svg", "#leaf-table"):
         assert page.locator(visible).first.is_visible()
-    for table in (".measures", ".errors", ".models", ".matrix"):
+    for start in page.locator("section > h2 + p").all():  # no heading alone at the end of a page
+        assert start.evaluate("one => getComputedStyle(one).breakAfter") == "avoid"
+    for table in (".measures", ".errors", ".matrix"):
         style = page.locator(table).first.evaluate("one => getComputedStyle(one).breakInside")
         assert style == "avoid", table
+    middle = page.locator(".models tbody tr").nth(1)  # tall rows may be divided between pages
+    assert middle.evaluate("one => getComputedStyle(one).breakAfter") == "auto"
     rows = page.locator("#leaf-table tbody tr")
     for row, side in ((rows.first, "breakAfter"), (rows.last, "breakBefore")):
         assert row.evaluate(f"one => getComputedStyle(one).{side}") == "avoid"
