@@ -538,10 +538,10 @@ def test_a_rival_of_the_root_is_named_only_where_the_accuracy_leads(document: Do
     rival = {"column": "a", "test": "a <= 1", "difference": 0.01, "low": -0.1, "high": 0.1}
     document["tree"]["stability"] |= {"rival": rival | {"verdict": "undecided"}}
     told = sentence(document, "stability").text
-    assert "a <= 1 at its root is not shown to be better: accuracy +1.0" in told
+    assert "a <= 1 at the root is not shown to be better: accuracy +1.0" in told
     document["tree"]["stability"]["rival"] |= {"difference": -0.09, "low": -0.182, "high": 0.001}
     told = sentence(document, "stability").text
-    assert "a <= 1 at its root is not shown to be worse: accuracy \u22129.0" in told
+    assert "a <= 1 at the root is not shown to be worse: accuracy \u22129.0" in told
     document["quality"] |= {"cost_given": True}
     cost = document["quality"]["measures"][0] | {"name": "cost", "value": 0.4}
     document["quality"]["measures"].append(cost)

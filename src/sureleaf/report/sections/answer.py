@@ -20,7 +20,6 @@ from sureleaf.formatting import (
     points,
     signed_interval,
     signed_number,
-    signed_points,
 )
 from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
 from sureleaf.report.estimates import IntervalEstimate
@@ -36,7 +35,7 @@ from sureleaf.report.sections.models import (
 )
 from sureleaf.report.sections.quality import QualitySection
 from sureleaf.report.sections.simplicity import SimplicitySection
-from sureleaf.report.sections.tree import Node, TreeSection
+from sureleaf.report.sections.tree import Node, TreeSection, rival_text
 from sureleaf.tree.rules import join_tests
 
 __all__ = [
@@ -185,13 +184,7 @@ def _stability(tree: TreeSection, measure: str) -> list[Sentence]:
     rival = stability.rival
     text = stability.text
     if measure == "accuracy" and rival is not None and rival.verdict != "worse":
-        verdict = f"would be {rival.verdict}"
-        if rival.verdict == "undecided":
-            verdict = f"is not shown to be {'worse' if rival.difference <= 0 else 'better'}"
-        text += (
-            f" {rival.test} at its root {verdict}: accuracy {signed_points(rival.difference)} "
-            f"percentage points ({signed_interval(rival.low, rival.high)})."
-        )
+        text += f" {rival_text(rival)}"
     return [Sentence("stability", "plain", text, "tree")]
 
 
