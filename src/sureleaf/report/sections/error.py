@@ -340,7 +340,8 @@ def differences_text(
 NOISY = 2.0
 """A standard error this many times that of independent rows may be noise of few samples."""
 ENOUGH_SAMPLES = 200
-"""Bootstrap samples for a standard error (Efron and Tibshirani 1993, section 6.4)."""
+"""Bootstrap samples below which such a standard error is not shown: with 33, 100 and 200 samples of
+credit-g at costs of 5 to 1 it was .136, .058 and .037."""
 
 
 def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
