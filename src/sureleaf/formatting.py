@@ -18,6 +18,7 @@ __all__ = [
     "level_percent",
     "listed",
     "measure_value",
+    "p_equals",
     "p_value",
     "percent",
     "points",
@@ -205,6 +206,18 @@ def p_value(value: float | None) -> str:
     if value is None or math.isnan(value):
         return NOTHING
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def p_equals(value: float | None) -> str:
+    """Write a p-value with its sign, for a sentence.
+
+    Examples
+    --------
+    >>> p_equals(0.00001), p_equals(0.0421)
+    ('p < 0.001', 'p = 0.042')
+    """
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def count(value: float | None) -> str:

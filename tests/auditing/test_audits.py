@@ -361,6 +361,22 @@ def test_measures_are_those_of_an_evaluation_of_the_rows():
     assert found.to_dict()["measures"] == found.measures.records()
 
 
+def test_calibration_is_about_the_positive_class_that_is_named():
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01)).fit(X[SEEN, :1], Y[SEEN])
+    truth, table = Y[UNSEEN], model.predict_proba(X[UNSEEN, :1])
+    found = audit(model, X[UNSEEN, :1], truth, positive="bad")
+    value = dict(zip(found.measures.measure, found.measures.value, strict=True))
+    intercept, _ = sureleaf.measures.calibration_line(truth == "bad", table[:, 0])
+    assert value["calibration_intercept"] == intercept.value
+    assert found.measures.method[-1].endswith("; of the probability of bad")
+    assert found.evaluation.positive == "bad"
+    assert found.where().event == "bad"
+    assert found.where(positive="good").event == "good"
+    assert found.where("accuracy").event == "correct"
+    with pytest.raises(ValueError, match="positive"):
+        audit(model, X[UNSEEN, :1], truth, positive="ugly")
+
+
 def test_costs_are_given_for_sorted_classes_whatever_the_order_of_the_model():
     labels = np.array(["good", "bad"])  # a booster with the classes in this order
     model = GaussianNB().fit(X[SEEN, :3], 1 - CODES[SEEN])

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from sureleaf.report.html import render_audit, render_page
+from sureleaf.report.html.page import render_study
 
 Show = Callable[..., Any]
+
+RENDERED: dict[str, Callable[[dict[str, Any]], str]] = {
+    "sureleaf-report": render_page,
+    "sureleaf-audit": render_audit,
+    "sureleaf-study": lambda document: render_study(document, document["answer"]),
+}
 
 # Every context is a window of its own, and a window loads a page for the suggestions under its
 # address bar. There is no graphics card either.
@@ -86,12 +93,10 @@ def show(
         java_script_enabled: bool = True,
         **media: str,
     ) -> Any:
-        is_audit = document["schema"].startswith("sureleaf-audit/")
+        kind = document["schema"].split("/")[0]
         # A page of the same address is loaded in the same process.
         file = tmp_path_factory.getbasetemp() / "page.html"
-        file.write_text(
-            render_audit(document) if is_audit else render_page(document), encoding="utf-8"
-        )
+        file.write_text(RENDERED[kind](document), encoding="utf-8")
         page = windows(java_script_enabled)
         if page not in pages:
             pages.add(page)

@@ -27,6 +27,20 @@ PAGES = {
 }
 
 
+SEGMENT = {
+    "rule": "a > 1",
+    "n": 22,
+    "share": 0.04,
+    "stated": 0.4,
+    "observed": 0.8,
+    "low": 0.38,
+    "high": 0.99,
+    "elsewhere": 0.3,
+    "p_value": 0.0001,
+    "rows_needed": None,
+}
+
+
 def drawn(found: Audit) -> dict[str, Any]:
     return audit_document(found, Origin("diagnosis", source="rows.csv"))
 
@@ -133,3 +147,26 @@ def test_it_is_dark_prints_light_and_reads_without_scripts(show: Show) -> None:
     assert plain.locator("h1").inner_text() == made["answer"]["headline"]
     assert plain.locator("#leaf-table tbody tr").count() == len(made["leaves"])
     assert not plain.locator("#leaf-filter").is_visible()
+
+
+def test_on_a_phone_every_number_of_a_leaf_bin_or_segment_is_within_the_screen(show: Show) -> None:
+    found = tree_audit()
+    column = next(iter(found.audited.table().schema.names))
+    document = audit_document(
+        found, Origin("diagnosis"), where=found.where(), by=found.by(column, of="accuracy")
+    )
+    segments = document["where"]
+    assert isinstance(segments, dict)
+    segments["found"] = segments["found"] or segments["open"] or [SEGMENT]
+    page = show(document, viewport={"width": 390, "height": 844})
+    for table in ("segment-table", "by-table", "leaf-table", "bin-table"):
+        row = page.locator(f"#{table} tbody tr").first
+        labels = row.locator("td[data-label]").evaluate_all("all => all.map(a => a.dataset.label)")
+        assert {"rows"} < set(labels), table
+        if table in ("segment-table", "by-table"):
+            assert {"is", "p-value"} < set(labels)
+            assert {"says", "elsewhere"} & set(labels)
+        for cell in row.locator("td[data-label]").all():
+            box = cell.bounding_box()
+            assert box["x"] >= 0, table
+            assert box["x"] + box["width"] <= 390, table

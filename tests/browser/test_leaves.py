@@ -153,6 +153,29 @@ def test_a_leaf_shows_one_percentage_and_the_others_on_demand(show: Show) -> Non
     assert page.locator("#node-panel").inner_text().count("%") > 4
 
 
+def test_at_costs_the_drawing_tells_sure_decisions_from_shares_and_colours_by_what_it_shows(
+    show: Show,
+) -> None:
+    made = document(n_leaves=6)
+    made["tree"]["at_costs"] = True
+    leaves = [node for node in made["tree"]["nodes"] if not node["children"]]
+    leaves[0] |= {"confidence": 1.0, "probability": 0.3}
+    leaves[1] |= {"confidence": 0.6, "probability": 0.9}
+    page = show(made)
+    page.click("#tree-expand")
+    strengths = []
+    for leaf in leaves[:2]:
+        node = page.locator(f'#tree-view [data-node="{leaf["id"]}"]')
+        assert f"{100 * leaf['confidence']:.0f} % sure" in node.text_content().replace(
+            "\u00a0", " "
+        )
+        strengths.append(float(node.locator(".strip").first.get_attribute("opacity")))
+    assert strengths[0] > strengths[1]
+    root = page.locator('#tree-view [data-node="0"]').text_content()
+    assert "sure" not in root
+    assert "sure" not in show(document(n_leaves=3)).locator("#tree-view").text_content()
+
+
 def test_at_costs_a_leaf_shows_how_sure_its_decision_is(show: Show) -> None:
     made = document(n_leaves=6)
     made["tree"]["at_costs"] = True

@@ -27,13 +27,24 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
     assert brightness(page) < 40  # and afterwards it is dark again
     page.emulate_media(media="print")
     assert brightness(page) > 220
-    for hidden in ("nav.contents", "#theme", "#tree-search", "#leaf-csv", "#threshold"):
+    for hidden in (
+        "nav.contents",
+        "#theme",
+        "#tree-search",
+        "#leaf-csv",
+        "#threshold",
+        "#paper-copy",
+    ):
         assert not page.locator(hidden).is_visible()
     for visible in ("#tree-view svg", "#chart-roc svg", "#chart-curve svg", "#leaf-table"):
         assert page.locator(visible).first.is_visible()
-    for table in (".measures", ".errors", ".models", ".matrix"):
+    for start in page.locator("section > h2 + p").all():  # no heading alone at the end of a page
+        assert start.evaluate("one => getComputedStyle(one).breakAfter") == "avoid"
+    for table in (".measures", ".errors", ".matrix"):
         style = page.locator(table).first.evaluate("one => getComputedStyle(one).breakInside")
         assert style == "avoid", table
+    middle = page.locator(".models tbody tr").nth(1)  # tall rows may be divided between pages
+    assert middle.evaluate("one => getComputedStyle(one).breakAfter") == "auto"
     rows = page.locator("#leaf-table tbody tr")
     for row, side in ((rows.first, "breakAfter"), (rows.last, "breakBefore")):
         assert row.evaluate(f"one => getComputedStyle(one).{side}") == "avoid"
@@ -57,3 +68,55 @@ def test_text_from_the_data_does_nothing(show: Show) -> None:
     assert page.locator("h1").inner_text().endswith("{a|x}")
     assert page.locator("#tree-legend li").first.text_content() == HOSTILE
     assert HOSTILE.replace("\u2028", r"\u2028") in page.title()  # no line break is hidden
+
+
+def study() -> dict[str, Any]:
+    """A study of four learners, as `study_document` returns it."""
+    names = ["tree", "c45", "bag", "forest"]
+    one = {"value": 0.768, "low": 0.669, "high": 0.866, "method": "t"}
+    pair = {
+        "first": "tree",
+        "second": "c45",
+        "verdicts": {"better": 0, "equivalent": 1, "undecided": 2, "worse": 3},
+        "posterior": {"better": 0.1, "equivalent": 0.2, "worse": 0.7},
+    }
+    ranking = {
+        "names": names,
+        "average_ranks": [1.0, 2.0, 3.0, 4.0],
+        "n_data_sets": 4,
+        "p_value": 0.00002,
+        "critical_difference": 2.3,
+        "groups": [["tree", "c45"]],
+    }
+    rows = [{"data": "hepatitis", "estimates": [one] * 4}]
+    parts = [{"measure": "accuracy", "rows": rows, "ranking": ranking, "pairs": [pair]}]
+    return {
+        "schema": "sureleaf-study/1",
+        "name": "small trees",
+        "provenance": {"sureleaf": "0.1.0", "date": "2026-01-01"},
+        "design": {"design": "KFold"},
+        "margin": 0.01,
+        "level": 0.95,
+        "status": {"done": 16, "total": 16, "failed": 0},
+        "data": ["hepatitis"],
+        "learners": names,
+        "measures": parts,
+        "costs": [{"data": "a", "learner": "tree", "seconds": 0.1, "model_bytes": 9.0}],
+        "failures": [],
+        "answer": "The tree is best.",
+    }
+
+
+def test_a_study_has_all_its_columns_on_a_phone_and_they_scroll_in_their_box(show: Show) -> None:
+    page = show(study(), viewport={"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for label, n_columns in (("Table of estimates", 5), ("Table of pairs", 8)):
+        box = page.locator(f'.scroll[aria-label="{label}"]')
+        cells = box.locator("tbody tr").first.locator("th, td")
+        assert cells.count() == n_columns
+        for cell in cells.all():
+            cell.scroll_into_view_if_needed()
+            assert cell.is_visible()
+            place = cell.bounding_box()
+            assert 0 <= place["x"] < place["x"] + place["width"] <= 391
+    assert "All learners equal: p < 0.001." in page.locator("#accuracy").inner_text()

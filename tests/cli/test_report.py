@@ -69,10 +69,12 @@ def test_the_gate_passes_an_equal_report_and_fails_a_worse_one(
     code, out, _ = run(capsys, "compare", report_json, report_json, "--gate")
     assert code == 0
     assert "new" in out
-    assert out.splitlines()[-1] == "Gate: passed (not shown to be worse by more than 0.01)"
     document = json.loads(report_json.read_text(encoding="utf-8"))
+    margin = document["models"]["margin"]
+    last = f"Gate: passed (not shown to be worse by more than {margin:.3g})"
+    assert out.splitlines()[-1] == last
     values = document["quality"]["folds"]["values"]
-    values["accuracy"] = [value - 0.3 - 0.001 * i for i, value in enumerate(values["accuracy"])]
+    values["decided_cost"] = [v + 0.3 + 0.001 * i for i, v in enumerate(values["decided_cost"])]
     worse = tmp_path / "worse.json"
     worse.write_text(json.dumps(document))
     code, out, _ = run(capsys, "compare", report_json, worse, "--gate", "--json")

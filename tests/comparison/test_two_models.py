@@ -215,6 +215,19 @@ def test_undecided_says_how_many_more_rows_would_help() -> None:
     assert compare(a, b, detect=0.02).rows_needed == pytest.approx(power.rows_needed / 4, rel=0.01)
 
 
+def test_rows_for_costs_are_planned_for_a_difference_that_the_sentence_explains() -> None:
+    cost = [[0, 1], [5, 0]]
+    a, b = pair(KFold(10), second=2, cost=cost)
+    found = compare(a, b, measure="decided_cost")
+    assert found.verdict == "undecided"
+    assert found.detect == pytest.approx(0.01 * np.where(a.truth == 0, 1.0, 5.0).mean())
+    assert "(1 % of what a wrong decision costs on average) with a power" in found.sentence
+    equal, plain = pair(KFold(10), second=2, cost=[[0, 1], [1, 0]])
+    assert compare(equal, plain, measure="cost").detect == pytest.approx(0.01)
+    of_loss = compare(a, b, measure="nce")
+    assert of_loss.detect == pytest.approx(0.01 * of_loss.values[1])
+
+
 def test_repeats_help_until_the_rows_are_the_limit() -> None:
     a, b = pair(KFold(10), second=2)
     found = compare(a, b)

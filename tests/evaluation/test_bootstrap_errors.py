@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.designs import Bootstrap
 from sureleaf.errors import FailedFitError, InvalidArgumentError
@@ -192,3 +193,19 @@ def test_workers_change_nothing() -> None:
     with parallel_config(backend="threading"):
         two = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4, n_jobs=2)
     assert one == two
+
+
+def test_decisions_at_costs_are_judged_and_not_the_most_probable_classes() -> None:
+    cost = [[0, 5], [1, 0]]
+    labels = (Y > 0).astype(int)
+    by_decision = bootstrap_error(
+        DecisionTreeClassifier(max_depth=2), X, labels, decide_by=cost, n_bootstraps=20,
+        random_state=0,
+    )  # fmt: skip
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, labels)
+    decided = (tree.predict_proba(X) @ np.array(cost)).argmin(axis=1)
+    assert by_decision.training == pytest.approx(np.mean(decided != labels))
+    with pytest.raises(InvalidArgumentError, match="cost must have one row and one column"):
+        bootstrap_error(Nearest(), X, Y, decide_by=cost, n_bootstraps=5)
+    with pytest.raises(FailedFitError, match="decide_by needs a classifier with predict_proba"):
+        bootstrap_error(WithoutProbabilities(), X, labels, decide_by=cost, n_bootstraps=5)

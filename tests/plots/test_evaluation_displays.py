@@ -1,10 +1,13 @@
 """Reliability diagrams, ROC curves and learning curves."""
 
+import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import sureleaf
 from sureleaf import InvalidArgumentError, plots
+from sureleaf.evaluation import LearningCurve
+from sureleaf.evaluation.measures.named import NAMED
 from tests.plots.conftest import X, Y
 from tests.plots.drawing import assert_texts_do_not_overlap, drawn
 
@@ -35,6 +38,17 @@ def test_roc_wants_one_positive_class(evaluations):
     other = sureleaf.evaluate(GaussianNB(), X, Y, positive=0, random_state=0)
     with pytest.raises(InvalidArgumentError, match="one positive class"):
         plots.RocDisplay.from_evaluations({"one": evaluations["Bayes"], "other": other})
+
+
+def test_a_curve_that_cannot_tell_the_rows_draws_no_number_of_rows():
+    sizes = np.array([50, 100, 200, 400])
+    noisy = np.array([[0.70, 0.74, 0.71, 0.73], [0.73, 0.70, 0.74, 0.72], [0.71, 0.73, 0.7, 0.74]])
+    curve = LearningCurve(NAMED["accuracy"], sizes, noisy, 400, 0.5, 0.95, None, {}, 0)
+    display = drawn(plots.LearningCurveDisplay.from_curve(curve, target=0.735))
+    assert not display.reach.is_known
+    (text,) = (one.get_text() for one in display.ax_.texts if "0.735" in one.get_text())
+    assert text == "accuracy 0.735: this curve cannot tell how many rows"
+    assert not any(line.get_marker() == "D" for line in display.ax_.lines)
 
 
 def test_a_learning_curve_has_its_points_law_and_target():

@@ -87,6 +87,21 @@ def test_the_answer_says_what_was_found() -> None:
     assert "within chance" in sentences(true)["claims"][1]
 
 
+def test_flagged_groups_of_an_audit_are_defined_as_they_are_computed(found: Audit) -> None:
+    """An interval that reaches a tie does not flag a group of rows that did not choose it."""
+    document = audit_document(found, Origin("diagnosis"))
+    page = render_audit(document)
+    assert "or another class is more frequent in it" in page
+    assert "reaches a tie" not in page
+    assert "reaches a tie" not in sentences(document)["groups"][1]
+    table = found.bins
+    counts = np.asarray(table.counts)
+    own = counts[np.arange(len(table)), np.searchsorted(found.classes, table.prediction)]
+    is_less = counts.max(axis=1) > own
+    expected = is_less | (table.n <= 0) | (table.confidence < 0.95)
+    np.testing.assert_array_equal(table.flagged, expected)
+
+
 def test_training_rows_are_never_called_good() -> None:
     document = audit_document(tree_audit("training"), Origin("diagnosis"))
     told = sentences(document)
@@ -106,10 +121,8 @@ def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
     table = page[page.index('id="leaf-table"') :]
     lines = re.findall(r"<tr data-at.*?</tr>", table)
     assert len(lines) == 500
-    drawn = [
-        (int(tree), int(leaf))
-        for tree, leaf in re.findall(r'<tr data-at.*?<td>(\d+).*?<td class="num">(\d+)</td>', table)
-    ]
+    cells = r'<tr data-at.*?data-label="tree">(\d+).*?data-label="leaf">(\d+)</td>'
+    drawn = [(int(tree), int(leaf)) for tree, leaf in re.findall(cells, table)]
     assert found.leaves.tree is not None
     rows = dict(
         zip(

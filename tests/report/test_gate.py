@@ -132,7 +132,40 @@ def test_a_report_of_the_second_version_is_read_and_compared(old: Document, tmp_
 def test_the_margin_of_a_report_by_cost_is_not_one_of_accuracy(old: Document) -> None:
     by_cost = copy.deepcopy(old)
     by_cost["models"] |= {"measure": "cost", "margin": 40.0}
-    assert compare_reports(by_cost, old).margin == 0.01
+    assert compare_reports(by_cost, old, measure="accuracy").margin == 0.01
+
+
+def test_reports_with_costs_are_judged_by_them_with_their_margin_unless_told_otherwise() -> None:
+    dear = quick_report(*mixed(), cost=[[0, 20], [1, 0]]).to_dict()
+    worse = copy.deepcopy(dear)
+    values = worse["quality"]["folds"]["values"]
+    values["decided_cost"] = [v + 0.5 + 0.001 * i for i, v in enumerate(values["decided_cost"])]
+    found = compare_reports(dear, worse)
+    assert (found.measure, found.margin) == ("decided_cost", dear["models"]["margin"])
+    assert found.verdict == "worse"
+    assert compare_reports(dear, worse, measure="accuracy").difference == 0
+
+
+def test_reports_of_rare_classes_are_judged_by_what_they_lead_with(old: Document) -> None:
+    rare = copy.deepcopy(old)
+    rare["models"] |= {"measure": "auc", "margin": 0.03}
+    found = compare_reports(rare, rare)
+    assert (found.measure, found.margin) == ("auc", 0.03)
+    assert compare_reports(rare, old).measure == "accuracy"
+
+
+def test_reports_with_other_costs_or_none_are_not_judged_by_accuracy_silently(
+    old: Document,
+) -> None:
+    dear = copy.deepcopy(old)
+    dear["quality"]["folds"]["cost_id"] = "0" * 64
+    with pytest.raises(InvalidArgumentError, match=r"costs in the new one only.*--measure acc"):
+        compare_reports(old, dear)
+    other = copy.deepcopy(dear)
+    other["quality"]["folds"]["cost_id"] = "1" * 64
+    with pytest.raises(InvalidArgumentError, match=r"got different costs\. Make both"):
+        compare_reports(dear, other)
+    assert compare_reports(old, dear, measure="accuracy").difference == 0
 
 
 @pytest.mark.parametrize("measure", ["cost", "decided_cost"])

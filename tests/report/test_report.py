@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import InvalidArgumentError, TreeClassifier
@@ -354,7 +355,7 @@ def test_a_margin_is_that_of_the_tree_and_of_the_comparisons() -> None:
     assert best["name"] == "size chosen with margin 0"
     assert (this["leaves"], this["accuracy"]) == (best["leaves"], best["accuracy"])
     assert document["models"]["margin"] == 0
-    assert document["simplicity"]["text"].startswith("Nothing is given up: chosen by ")
+    assert "hosen by accuracy alone, the tree has" in document["simplicity"]["text"]
 
 
 @pytest.mark.parametrize("label", [datetime.date(2020, 1, 1), datetime.timedelta(days=2)])
@@ -375,3 +376,32 @@ def test_the_costs_of_a_tree_are_those_of_its_report():
     )
     assert without == given
     assert "cost" in without[0]
+
+
+@pytest.mark.parametrize("tree", [TreeClassifier(random_state=0), TreeClassifier.c45()])
+@pytest.mark.parametrize("is_fitted", [True, False])
+def test_a_tree_that_was_grown_without_costs_decides_by_them_in_all_sections(
+    tree: TreeClassifier, is_fitted: bool
+) -> None:
+    X, y = mixed()
+    cost = [[0, 4], [1, 0]]
+    tree = clone(tree)
+    if is_fitted:
+        tree.fit(X, y)
+    document = quick_report(X, y, tree=tree, cost=cost).to_dict()
+    check_document(document)
+    accuracy = next(m for m in document["quality"]["measures"] if m["name"] == "accuracy")
+    error = document["error"]["cross_validation"]
+    assert error["value"] == pytest.approx(1 - accuracy["value"])
+    assert abs(document["error"]["bootstrap"]["e632_plus"] - error["value"]) < 0.15
+    assert document["tree"]["at_costs"]
+    told = any("chosen without these costs" in note for note in document["tree"]["notes"])
+    assert told == (is_fitted or tree.pruning == "pessimistic")
+    if is_fitted:
+        leaves = {n["id"]: n for n in document["tree"]["nodes"] if not n["children"]}
+        decided = tree.with_cost(cost).leaves()
+        for leaf, label in zip(decided.leaf, decided.prediction, strict=True):
+            assert document["data"]["classes"][leaves[leaf]["prediction"]]["label"] == label
+        plain = quick_report(X, y, tree=tree).to_dict()
+        assert plain["models"]["rows"][0]["auc"] == document["models"]["rows"][0]["auc"]
+        assert plain["tree"]["n_leaves"] == document["tree"]["n_leaves"]

@@ -34,6 +34,7 @@ from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 from sureleaf.evaluation import Estimate, Evaluation, Holdout
 from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.levels.decisions import CostRule, predicted_class
@@ -406,8 +407,7 @@ class Audit:
             Where stated probabilities are off, where accuracy is lower than elsewhere, or where
             costs are higher (needs ``audit(..., cost=)``).
         positive : label, optional
-            The class whose probability is compared; by default the second of two classes, and with
-            more classes the predicted one.
+            The class whose probability is compared; by default that of the audit.
         level : float, optional
             By default that of the audit.
         random_state : int
@@ -621,6 +621,7 @@ def audit(
     cost: ArrayLike | None = None,
     sample_weight: ArrayLike | str | None = None,
     groups: ArrayLike | str | None = None,
+    positive: object = None,
 ) -> Audit:
     """Compare the predictions of a fitted model with labelled rows, per leaf or per bin.
 
@@ -658,6 +659,9 @@ def audit(
     groups : array_like, optional
         The group of each row, if rows of a group are not independent, such as all rows of a person.
         Intervals and levels then count groups.
+    positive : label, optional
+        The class that calibration, and with it `where` and `by`, is about; by default the second
+        of two classes, and with more classes the predicted one.
 
     Returns
     -------
@@ -704,7 +708,9 @@ def audit(
     if cost is None and output.costs is not None:
         cost = output.costs.cost
     audited = _audited_rows(X, output, codes, cost, sample_weight, groups)
-    audited = replace(audited, n_unlabelled=n_unlabelled)
+    if positive is not None:
+        positive_class(positive, output.classes)
+    audited = replace(audited, n_unlabelled=n_unlabelled, positive=positive)
     if rows == "training":
         warnings.warn(
             "levels from training rows are too optimistic, because the model was fitted to these "
@@ -851,7 +857,9 @@ def _evaluation(name: str, audited: AuditedRows) -> Evaluation:
         design=Holdout(),
         seed=0,
         classes=audited.classes[order],
-        positive_code=len(order) - 1,
+        positive_code=len(order) - 1
+        if audited.positive is None
+        else int(position[positive_class(audited.positive, audited.classes)]),
         truth=position[audited.codes],
         weights=audited.weights,
         groups=audited.groups,
@@ -877,14 +885,18 @@ def _measures(evaluation: Evaluation, audited: AuditedRows, accuracy: Estimate) 
     costs = [] if audited.cost is None else ["cost"]
     for measure in ("nce", "quadratic_loss", *costs):
         estimates[measure] = _estimate(evaluation, measure, accuracy.level)
-    errors, _ = audited.errors("calibration")
-    estimates["calibration_intercept"], estimates["calibration_slope"] = calibration_line(
+    errors, event = audited.errors("calibration")
+    line = calibration_line(
         errors.observed,
         errors.stated,
         level=accuracy.level,
         sample_weight=audited.weights,
         groups=audited.groups,
     )
+    for name, one in zip(("calibration_intercept", "calibration_slope"), line, strict=True):
+        is_known = np.isfinite(one.value)
+        method = f"{one.method}; of the probability of {event}" if is_known else one.method
+        estimates[name] = replace(one, method=method)
     return AuditedMeasures(
         measure=np.array(list(estimates), dtype=object),
         value=np.array([one.value for one in estimates.values()]),

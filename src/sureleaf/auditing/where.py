@@ -27,7 +27,7 @@ from sureleaf.comparison.multiple_models import holm
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures.costs import row_costs
-from sureleaf.formatting import count_of, interval, measure_value, p_value, percent, points
+from sureleaf.formatting import count_of, interval, measure_value, p_equals, percent, points
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.subgroups import column_groups
@@ -64,6 +64,9 @@ class AuditedRows:
         ``cost[actual][predicted]``.
     n_unlabelled : int
         Rows without a label, which were left out when the table was read in batches.
+    positive : label or None
+        The class that calibration is about; None for the second of two classes, and with more
+        classes for the predicted one.
     """
 
     X: Any
@@ -75,6 +78,7 @@ class AuditedRows:
     groups: NDArray[np.int64] | None = None
     cost: FloatArray | None = None
     n_unlabelled: int = 0
+    positive: Any = None
 
     def table(
         self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
@@ -97,6 +101,7 @@ class AuditedRows:
         row = np.arange(len(self.codes))
         stated = self.probabilities[row, self.predicted]
         if of == "calibration":
+            positive = self.positive if positive is None else positive
             if positive is None and len(self.classes) != 2:
                 happened, event = self.predicted == self.codes, "the predicted class"
             else:
@@ -313,10 +318,9 @@ class Where:
         if self.of != "calibration":
             name = "accuracy" if self.of == "accuracy" else "cost"
             versus = f"{name} elsewhere {write(float(segments.elsewhere[line]))}, here "
-        p = p_value(float(segments.p_value[line]))
         text = (
             f"{segments.rule[line]}: {versus}{write(float(segments.observed[line]))} ({between}), "
-            f"{count_of(int(segments.n[line]), 'row')}, p = {p}"
+            f"{count_of(int(segments.n[line]), 'row')}, {p_equals(float(segments.p_value[line]))}"
         )
         if segments is self.open:
             text += f"; {segments.rows_needed[line]:,.0f} rows in total would settle it"

@@ -134,6 +134,7 @@ def audit(
     given = (_read_in_batches if data.is_dir() or batches else _read_in_memory)(
         data, loaded[0], csv, target=target, group=group, weight=weight, drop=drop or ()
     )
+    label = options.read_label(positive, given.labels)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingRowsWarning)
         result, *others = (
@@ -150,13 +151,13 @@ def audit(
                 cost=None if cost is None else options.read_cost(cost, given.labels),
                 sample_weight=given.weights,
                 groups=given.groups,
+                positive=label,
             )
             for one in loaded
         )
     n_left_out = given.n_left_out + result.audited.n_unlabelled
-    label = options.read_label(positive, given.labels)
-    segments = result.where(of, positive=label, random_state=seed) if where else None
-    subgroups = result.by(*by, of=of, positive=label) if by else None
+    segments = result.where(of, random_state=seed) if where else None
+    subgroups = result.by(*by, of=of) if by else None
     comparison = result.compare(others[0], measure=measure) if others else None
     compared = None if comparison is None else (others[0].model, comparison)
     for warning in caught:

@@ -57,7 +57,8 @@ def compare(
         float | None,
         typer.Option(
             help="Difference to detect, for the number of rows needed.",
-            show_default="0.01 for measures between 0 and 1",
+            show_default="0.01 for measures between 0 and 1; for costs 1 % of the mean cost of "
+            "an error",
         ),
     ] = None,
     method: Annotated[
@@ -89,7 +90,8 @@ def compare(
 
     The test is the one that is valid for the design of the evaluations. With
     --cost, classifiers are compared by the cost of their decisions, and trees of
-    Sureleaf that can be pruned by costs are.
+    Sureleaf are pruned by costs, unless their rule of pruning counts errors. Two
+    reports are compared by what both lead with: their costs, if they have any.
 
     More than two classifiers on one table: each is compared with the first one, at
     a level that allows for the number of comparisons. Several tables: Friedman's
@@ -119,7 +121,7 @@ def compare(
         _check_options(context, _EVALUATION_OPTIONS, "a table only")
     if is_saved and any(path.suffix.lower() == ".json" for path in paths):
         _check_options(context, _REPORT_OPTIONS, "a table or evaluations only")
-        _compare_reports(paths, measure or "accuracy", margin, level, gate=gate, as_json=as_json)
+        _compare_reports(paths, measure, margin, level, gate=gate, as_json=as_json)
         return
     if gate:
         raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
@@ -244,7 +246,7 @@ def _count(number: int, what: str) -> str:
 
 def _compare_reports(
     paths: list[Path],
-    measure: str,
+    measure: str | None,
     margin: float | None,
     level: float,
     *,
@@ -263,7 +265,7 @@ def _compare_reports(
         outcome = {"gate": "passed" if passed else "failed"} if gate else {}
         show_json(command_values.comparison_values(result) | outcome)
     else:
-        worse = f"worse by more than {result.margin:g}"
+        worse = f"worse by more than {result.margin:.3g}"
         outcome_line = (
             f"Gate: passed (not shown to be {worse})" if passed else f"Gate: failed ({worse})"
         )

@@ -454,7 +454,7 @@ CostedMeasureName = Annotated[
         "--measure",
         help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, decided_cost (cost "
         "of the decisions with the least expected cost), ...",
-        show_default="accuracy; with --cost decided_cost",
+        show_default="accuracy; with costs decided_cost",
         autocompletion=complete_choices(*_MEASURES),
     ),
 ]

@@ -62,7 +62,7 @@ def report(
             "-m",
             metavar="TREE|FILE",
             help="TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved "
-            "tree, which is reported as it is.",
+            "tree, which is reported as it is; --cost changes only what its leaves decide.",
             show_default="TreeClassifier",
         ),
     ] = None,

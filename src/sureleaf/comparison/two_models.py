@@ -69,8 +69,8 @@ def compare(
         Whether the two were evaluated on separate tables, without common rows.
     detect : float, optional
         The true difference that ``rows_needed`` is planned for, with a power of 80 %. By default
-        the observed difference with a margin; without one .01 for measures between 0 and 1,
-        otherwise 1 % of the second value.
+        the observed difference with a margin; without one .01 for measures between 0 and 1, for
+        costs 1 % of what a wrong decision costs on average, otherwise 1 % of the second value.
     method : str, optional
         Another test: "mcnemar_exact" or "bootstrap" for models; "5x2cv_f" or "paired_t" (which has
         too many false positives) for algorithms; "z" (unpooled) for independent rows.
@@ -110,9 +110,9 @@ def compare(
     tables = (a, b) if independent else (a,)
     n_rows = sum(_n_rows(one, question) for one in tables), sum(len(one.truth) for one in tables)
     values = (_value(a, measure), _value(b, measure))
+    origin = ""
     if detect is None and margin == 0:
-        is_bounded = np.isfinite([measure.low, measure.high]).all()
-        detect = 0.01 if is_bounded else 0.01 * abs(values[1])
+        detect, origin = _default_detect(b, measure, values[1])
     comparison = conclude(
         test,
         measure,
@@ -130,7 +130,23 @@ def compare(
         )
         repeats = repeats_until(test, a, half_width, hidden_variance(a, b, measure))
         comparison = replace(comparison, repeats_needed=repeats)
-    return replace(comparison, sentence=sentence(comparison, a.estimator, b.estimator))
+    text = sentence(comparison, a.estimator, b.estimator, detect_origin=origin)
+    return replace(comparison, sentence=text)
+
+
+def _default_detect(evaluation: Evaluation, measure: Measure, value: float) -> tuple[float, str]:
+    """Return the difference that rows are planned for, and what it is, if that is not obvious."""
+    if np.isfinite([measure.low, measure.high]).all():
+        return 0.01, ""
+    cost = evaluation.cost_matrix
+    if measure.needs_cost and cost is not None and cost.ndim == 2:
+        classes = range(len(cost))
+        wrong = [[cost[k, other] - cost[k, k] for other in classes if other != k] for k in classes]
+        by_class = np.mean(wrong, axis=1)
+        mean = float(np.average(by_class[evaluation.truth], weights=evaluation.weights))
+        if mean > 0:
+            return 0.01 * mean, "1 % of what a wrong decision costs on average"
+    return 0.01 * abs(value), "1 % of the second value"
 
 
 def _common_measure(a: Evaluation, b: Evaluation, measure: str | Measure) -> Measure:

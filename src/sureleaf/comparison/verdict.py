@@ -323,7 +323,7 @@ def detecting_half_width(detect: float, level: float) -> float:
     return detect * z / (z + float(ndtri(POWER)))
 
 
-def sentence(comparison: Comparison, first: str, second: str) -> str:
+def sentence(comparison: Comparison, first: str, second: str, *, detect_origin: str = "") -> str:
     """Return the result of a comparison in words.
 
     Rates are given in percent and their differences in percentage points, other measures as they
@@ -335,6 +335,8 @@ def sentence(comparison: Comparison, first: str, second: str) -> str:
         Everything but its sentence.
     first, second : str
         Names of the two classifiers.
+    detect_origin : str
+        What the difference is that rows are planned for, if nobody named it.
 
     Examples
     --------
@@ -350,7 +352,7 @@ def sentence(comparison: Comparison, first: str, second: str) -> str:
         first, second = f"the first {first}", f"the second {second}"
     text = f"{_claim(comparison, first, second)}: {_numbers(comparison)}."
     if comparison.verdict == "undecided":
-        text = f"{text} {_next_step(comparison)}".rstrip()
+        text = f"{text} {_next_step(comparison, detect_origin)}".rstrip()
     return f"{text[0].upper()}{text[1:]} This holds if {comparison.assumption}."
 
 
@@ -405,13 +407,14 @@ def _claim(comparison: Comparison, first: str, second: str) -> str:
     }[comparison.verdict]
 
 
-def _next_step(comparison: Comparison) -> str:
+def _next_step(comparison: Comparison, detect_origin: str) -> str:
     if comparison.margin > 0:
         return _rows_for_margin(comparison)
     if comparison.rows_needed is None:
         return ""
-    goal = f"finding a true difference of {_amount(comparison, comparison.detect)} with a power of"
-    goal += f" {100 * POWER:g} %"
+    goal = f"finding a true difference of {_amount(comparison, comparison.detect)}"
+    goal += f" ({detect_origin})" if detect_origin else ""
+    goal += f" with a power of {100 * POWER:g} %"
     if comparison.rows_needed <= comparison.table_rows:
         return f"There are enough rows for {goal}; the true difference is probably smaller."
     return f"{_rows_and_repeats(comparison)} are needed for {goal}."

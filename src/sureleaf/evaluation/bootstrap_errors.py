@@ -19,6 +19,7 @@ from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.labelled_table import Table, read_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.formatting import TextDisplay
+from sureleaf.levels.decisions import cheapest_decision, cost_rule
 from sureleaf.progress import track
 from sureleaf.random_streams import read_seed
 
@@ -156,6 +157,7 @@ def bootstrap_error(
     n_bootstraps: int = 200,
     loss: str = "error",
     cost: ArrayLike | None = None,
+    decide_by: ArrayLike | None = None,
     stratified: bool = False,
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -173,6 +175,9 @@ def bootstrap_error(
         0/1 loss, log loss in nats, quadratic loss, or the mean cost per row.
     cost : array-like of shape (m, m) or (n, m, m)
         For ``loss="cost"``: ``cost[actual][predicted]``, classes sorted.
+    decide_by : array-like of shape (m, m), optional
+        Costs by which rows are decided: the prediction of a row is then the class of least
+        expected cost by its probabilities, and not what the estimator predicts.
     stratified : bool
         Whether each sample keeps the number of rows of each class.
 
@@ -204,14 +209,15 @@ def bootstrap_error(
                 "cost must be given for loss='cost': cost[actual][predicted]."
             )
         matrix = check_cost(cost, len(table.classes), len(table))
+    rule = None if decide_by is None else cost_rule(decide_by, table.classes).cost
     seed = read_seed(random_state)
     design = Bootstrap(n_bootstraps, stratified=stratified)
     fitter = make_fitter(estimator, table, seed)
-    full = _losses(fitter, np.arange(len(table)), loss, matrix, n_bootstraps)
+    full = _losses(fitter, np.arange(len(table)), loss, matrix, n_bootstraps, rule)
     if isinstance(full, str):
         raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
     splits = design.splits(table.codes, seed=seed)
-    jobs = ((split.train, loss, matrix, b) for b, split in enumerate(splits))
+    jobs = ((split.train, loss, matrix, b, rule) for b, split in enumerate(splits))
     runs = fitter.run(_own_losses, jobs, n_jobs)
     rows, counts, failures = [], [], {}
     for b, (own, count) in enumerate(
@@ -272,14 +278,28 @@ def plus_estimates(
     return PlusEstimates(training, out, 0.368 * training + 0.632 * out, plus, gamma)
 
 
-def _losses(fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int) -> FloatArray | str:
+def _losses(
+    fitter: Fitter,
+    train: IntArray,
+    loss: str,
+    cost: Any,
+    number: int,
+    decide_by: FloatArray | None = None,
+) -> FloatArray | str:
     """Return the loss of every row for every class under a model, or its error message."""
     try:
         model = fitter.fit(train, number)
-        everything, of_labels = np.arange(len(fitter.table)), loss in ("error", "cost")
+        everything = np.arange(len(fitter.table))
+        of_labels = loss in ("error", "cost") and decide_by is None
         codes, probabilities = fitter.predict_codes(
             model, everything, labels=of_labels, probabilities=not of_labels
         )
+        if decide_by is not None:
+            if probabilities is None:
+                raise InvalidArgumentError(
+                    "decide_by needs a classifier with predict_proba; got one without."
+                )
+            codes = cheapest_decision(probabilities, decide_by)
     except Exception as problem:  # any error of the estimator is recorded
         if is_interrupt(problem):
             raise
@@ -288,9 +308,14 @@ def _losses(fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int) 
 
 
 def _own_losses(
-    fitter: Fitter, train: IntArray, loss: str, cost: Any, number: int
+    fitter: Fitter,
+    train: IntArray,
+    loss: str,
+    cost: Any,
+    number: int,
+    decide_by: FloatArray | None,
 ) -> tuple[FloatArray | str, IntArray]:
-    losses = _losses(fitter, train, loss, cost, number)
+    losses = _losses(fitter, train, loss, cost, number, decide_by)
     counts = np.bincount(train, minlength=len(fitter.table))
     if isinstance(losses, str):
         return losses, counts

@@ -466,7 +466,9 @@ class LearningCurveDisplay(Display):
 
     def _draw_target(self, axes: "Axes", reach: RowsFor) -> None:
         axes.axhline(reach.target, color=GREEN, linewidth=1.4, linestyle=(0, (5, 2)))
-        if math.isfinite(reach.rows):
+        if not reach.is_known:
+            text = f"{self.measure} {reach.target:g}: this curve cannot tell how many rows"
+        elif math.isfinite(reach.rows):
             text = f"{self.measure} {reach.target:g}: about {reach.rows:,.0f} rows"
             if reach.rows <= axes.get_xlim()[1]:
                 axes.plot(reach.rows, reach.target, "D", color=GREEN, markersize=7, zorder=4)

@@ -381,7 +381,8 @@ def _groups(document: AuditParts) -> tuple[str, str, str]:
 
 
 def _why(document: AuditParts, *, reached: bool) -> str:
-    return wanted_text(WantedLevels(**document["wanted"]), reached=reached)
+    wanted, otherwise = WantedLevels(**document["wanted"]), "another class is more frequent in it"
+    return wanted_text(wanted, reached=reached, otherwise=otherwise)
 
 
 def _named(group: LeafRecord | BinRecord) -> str:

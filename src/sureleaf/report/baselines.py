@@ -29,6 +29,7 @@ __all__ = [
     "EvaluatedSize",
     "ModelEvaluations",
     "curve_sizes",
+    "decides_by_costs",
     "evaluate_models",
     "max_categories",
     "numeric_matrix",
@@ -46,13 +47,27 @@ SIZES_BEYOND = 2.0
 
 THIS_TREE, DEFAULT_TREE, MARGIN_ZERO = "this tree", "default tree", "size chosen with margin 0"
 C45_TREE, BAGGED_TREES = "C4.5's tree", "bagged trees"
+SCIKIT_LEARNS_TREE = "scikit-learn's tree"
 MAJORITY = "majority class"
 
 
 def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
-    """Return the tree of the report, unfitted, with other options if any are given."""
-    tree = TreeClassifier() if request.tree is None else clone(request.tree)
-    return _prepared(request, tree, **options)
+    """Return the tree of the report, unfitted, with other options if any are given.
+
+    A tree that was fitted before is grown anew with its own costs: those of the report change its
+    decisions alone.
+    """
+    if request.tree is None:
+        return _prepared(request, TreeClassifier(), **options)
+    tree = clone(request.tree)
+    own = {"cost": tree.cost} if request.tree.__sklearn_is_fitted__() else {}
+    return _prepared(request, tree, **own | options)
+
+
+def decides_by_costs(request: ReportRequest, estimator: Any) -> bool:
+    """Whether the predictions of a classifier are decisions at the costs of the report, if any."""
+    own = getattr(estimator, "cost", None)
+    return request.cost is None or (own is not None and np.array_equal(own, request.cost))
 
 
 def sized_tree(request: ReportRequest) -> TreeClassifier:
@@ -163,7 +178,7 @@ def evaluate_models(
             sample_weight=request.weights,
             random_state=request.seed,
         )
-        decides = getattr(estimator, "cost", None) is not None
+        decides = decides_by_costs(request, estimator)
         return evaluation if decides else _deciding(evaluation, request.cost)
 
     start_stage(progress, "Cross-validating: baseline")
@@ -251,7 +266,7 @@ def _evaluated_peer(
         peer = SampledTree(budget.bagged_rows)
         sample = f", grown on {budget.bagged_rows:,} of the rows, because the table is large"
     return EvaluatedModel(
-        "scikit-learn's tree",
+        SCIKIT_LEARNS_TREE,
         f"scikit-learn's DecisionTreeClassifier with its defaults{sample}; the "
         f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
         int(
@@ -369,7 +384,8 @@ def _evaluate_family(
     fitter = make_fitter(tree, labelled, majority.seed)
     splits = majority.design.splits(labelled.codes, groups=labelled.groups, seed=majority.seed)
     keep = request.cost is None and is_rare(np.bincount(labelled.codes, labelled.weights).tolist())
-    jobs = ((split, number, most_leaves, keep) for number, split in enumerate(splits))
+    cost = None if decides_by_costs(request, tree) else np.asarray(request.cost)
+    jobs = ((split, number, most_leaves, keep, cost) for number, split in enumerate(splits))
     fits = fitter.run(_fit_family, jobs, None)
     by_split = list(track(fits, total=len(majority.splits), what="Fitting"))
     evaluations = []
@@ -395,18 +411,22 @@ def _fit_family(
     number: int,
     most_leaves: Sequence[int],
     keep: bool,
+    cost: NDArray[np.float64] | None,
 ) -> list[Predicted]:
     """Return the predictions of one split by every tree.
 
-    Probabilities by trees of given sizes are only kept if requested: they take much memory.
+    Probabilities by trees of given sizes are only kept if requested: they take much memory. With
+    costs, predictions are the decisions of least expected cost, of trees that do not know them.
     """
     tree = fresh_copy(fitter.estimator, fitter.seed, number)
     shared = cast(TreeRefits, fitter.refits)
     refits = shared.fit_family(tree, split.train, most_leaves, n_threads=fitter.n_threads)
-    outcomes: list[Predicted] = [fitter.predict_codes(refit, split.test) for refit in refits[:2]]
-    for refit in refits[2:]:
+    outcomes: list[Predicted] = []
+    for index, refit in enumerate(refits):
         prediction, probabilities = fitter.predict_codes(refit, split.test)
-        outcomes.append((prediction, probabilities if keep else None))
+        if cost is not None and probabilities is not None:
+            prediction = cheapest_decision(probabilities, cost)
+        outcomes.append((prediction, probabilities if keep or index < 2 else None))
     return outcomes
 
 

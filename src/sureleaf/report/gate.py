@@ -125,7 +125,7 @@ def compare_reports(
     old: dict[str, Any],
     new: dict[str, Any],
     *,
-    measure: str = "accuracy",
+    measure: str | None = None,
     margin: float | None = None,
     level: float = 0.95,
 ) -> Comparison:
@@ -139,12 +139,13 @@ def compare_reports(
     ----------
     old, new : dict
         Documents, as `Report.to_dict` and `read_report` give them.
-    measure : str
+    measure : str, optional
         "accuracy", "balanced_accuracy", "auc", "nce" or "quadratic_loss"; "cost" or
-        "decided_cost" of reports with the same costs.
+        "decided_cost" of reports with the same costs. By default what both reports compare models
+        by: "decided_cost" if they have costs, "auc" if classes are rare, otherwise "accuracy".
     margin : float, optional
         Differences up to this size do not count; by default the margin of the old report, or
-        0.01 for measures other than accuracy.
+        0.01 for measures other than the one that it compares models by.
     level : float
 
     Returns
@@ -155,7 +156,8 @@ def compare_reports(
     Raises
     ------
     InvalidArgumentError
-        If the two reports are about different targets, or lack what the test needs.
+        If the two reports are about different targets, or lack what the test needs, or if no
+        measure is given and only one has costs, or both have different ones.
 
     Examples
     --------
@@ -166,13 +168,14 @@ def compare_reports(
     >>> comparison.difference, comparison.verdict
     (0.0, 'undecided')
     """
+    _check_same_target(old, new)
+    measure = measure or _common_measure(old, new)
     if margin is None:
-        margin = _own_margin(old) if measure == "accuracy" else 0.01
+        margin = _own_margin(old, measure)
     if not 0 <= margin < math.inf:
         raise InvalidArgumentError(
             f"margin must be 0 or more; got {margin!r}. 0.01 is one percentage point of accuracy."
         )
-    _check_same_target(old, new)
     compared = find_measure(measure)
     folds, values = [], []
     for document, which in ((new, "new"), (old, "old")):
@@ -193,9 +196,26 @@ def compare_reports(
     return replace(result, sentence=sentence(result, "the new tree", "the old tree"))
 
 
-def _own_margin(document: dict[str, Any]) -> float:
+def _common_measure(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """Return what both reports compare models by; accuracy if they differ, and not in costs."""
+    costs = [_folds(document, which).cost_id for document, which in ((old, "old"), (new, "new"))]
+    if costs[0] != costs[1]:
+        got = "different costs"
+        if None in costs:
+            got = f"costs in the {'new' if costs[0] is None else 'old'} one only"
+        raise InvalidArgumentError(
+            f"two reports that are compared by cost must have the same costs; got {got}. Make both "
+            "with the same --cost, or compare them by another measure, such as --measure accuracy."
+        )
+    measures = {document.get("models", {}).get("measure") for document in (old, new)}
+    common = measures.pop() if len(measures) == 1 else None
+    return {"cost": "decided_cost", "auc": "auc"}.get(str(common), "accuracy")
+
+
+def _own_margin(document: dict[str, Any], measure: str) -> float:
     models = document.get("models", {})
-    margin = models.get("margin") if models.get("measure", "accuracy") == "accuracy" else None
+    own = "cost" if find_measure(measure).needs_cost else measure
+    margin = models.get("margin") if models.get("measure", "accuracy") == own else None
     return float(margin) if isinstance(margin, int | float) else 0.01
 
 

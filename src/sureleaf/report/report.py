@@ -138,7 +138,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
         The class that recall, ROC and calibration are about; by default the rarest.
     cost : array-like of shape (m, m), optional
         ``cost[actual][predicted]``, classes sorted; by default the costs of `tree`, and without
-        them every error costs 1.
+        them every error costs 1. A tree that is fitted here is grown for the costs. A fitted tree
+        keeps its tests, and its leaves decide by the costs (`TreeClassifier.with_cost`).
     groups : array-like, optional
         Rows of a group stay together in every fold.
     sample_weight : array-like, optional

@@ -27,6 +27,7 @@ from sureleaf.progress import watched
 from sureleaf.report.baselines import (
     EvaluatedModel,
     EvaluatedSize,
+    decides_by_costs,
     evaluate_models,
     report_tree,
 )
@@ -86,6 +87,12 @@ class ReportResults:
     def evaluation(self) -> Evaluation:
         """The evaluation of the tree."""
         return self.models[0].evaluation
+
+    @property
+    def is_fitted_before(self) -> bool:
+        """Whether the tree was fitted before the report."""
+        tree = self.request.tree
+        return tree is not None and tree.__sklearn_is_fitted__()
 
     @property
     def labels(self) -> list[str]:
@@ -210,17 +217,28 @@ def _read(request: ReportRequest) -> EncodedTable:
 
 
 def _fit(request: ReportRequest, table: EncodedTable) -> tuple[TreeClassifier, int | None]:
-    """Fit the tree, or take the fitted one and see whether these rows give it again."""
+    """Fit the tree, or take the fitted one and see whether these rows give it again.
+
+    Its decisions and levels are those at the costs of the report, whether it was grown for them or
+    not.
+    """
     grown = report_tree(request)
     if grown.random_state is None:
         grown.set_params(random_state=request.seed)
     grown.fit(table, request.y, sample_weight=request.weights, groups=request.groups)
     tree = request.tree
     if tree is None or not tree.__sklearn_is_fitted__():
-        return grown, None
+        return _at_costs(request, grown), None
     counts = tree.model_.tree.class_counts
     is_same = np.array_equal(counts, grown.model_.tree.class_counts)
-    return tree, None if is_same else grown.model_.tree.n_leaves
+    return _at_costs(request, tree), None if is_same else grown.model_.tree.n_leaves
+
+
+def _at_costs(request: ReportRequest, tree: TreeClassifier) -> TreeClassifier:
+    same = request.cost is None or (
+        tree.model_.cost is not None and np.array_equal(tree.model_.cost, request.cost)
+    )
+    return tree if same else tree.with_cost(request.cost)
 
 
 def _rarest_class(y: Any) -> Any:
@@ -238,11 +256,13 @@ def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> B
             f"There is no bootstrap estimate: with {table.n_rows:,} rows it would take as long as "
             "the rest of the report, and it corrects for small training sets."
         )
+    tree = report_tree(request)
     try:
         return bootstrap_error(
-            report_tree(request),
+            tree,
             table,
             request.y,
+            decide_by=None if decides_by_costs(request, tree) else request.cost,
             n_bootstraps=budget.bootstraps,
             sample_weight=request.weights,
             random_state=request.seed,

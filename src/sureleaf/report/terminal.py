@@ -703,9 +703,12 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
         ends = [measure_value(one[end]) for end in ("low", "high")]
         table.add_row(name, measure_value(one["value"]), " to ".join(ends))
     yield table
-    if len(audit.classes) == 2:
+    if len(audit.classes) == 2 or audit.audited.positive is not None:
         event = audit.audited.errors("calibration")[1]
-        yield f"[dim]Calibration: of the probability of class {escape(repr(event))}[/dim]"
+        yield (
+            f"[dim]Calibration: of the probability of class {escape(repr(event))}. In the table "
+            'below, "says" and "is" are about the predicted class.[/dim]'
+        )
     yield from (f"[dim]{escape(reason)}[/dim]" for reason in reasons)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sureleaf.evaluation import BootstrapError
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_sentence, leaves_sentence
 from sureleaf.report.sections.error import (
@@ -19,6 +20,7 @@ from sureleaf.report.sections.error import (
     rows_text,
     without_tests,
 )
+from sureleaf.report.sections.error import _bootstrap as bootstrap_values
 from sureleaf.report.sections.models import MeasureWords, models_text
 from sureleaf.report.sections.simplicity import price_text
 from tests.report.document_check import check_document
@@ -97,6 +99,20 @@ def test_a_tree_that_surely_does_worse_is_told_so(document: Document) -> None:
     assert "lower (\u221220.0 to \u22125.0): the tree is worse" in told.text
 
 
+def test_the_difference_to_the_baseline_is_that_of_the_numbers_in_the_sentence(
+    document: Document,
+) -> None:
+    against_majority(document, -0.02, 0.22)
+    row = next(r for r in document["models"]["rows"] if r["name"] == "majority class")
+    share = max(one["share"] for one in document["data"]["classes"])
+    row["accuracy"] |= {"value": share}
+    assert "mean over the folds" not in sentence(document, "accuracy").text
+    row["accuracy"] |= {"value": 0.7}
+    text = f"is correct for {100 * share:.1f} % of the rows, and for 70.0 % as the mean over the "
+    text += "folds. The accuracy of the tree is 10.0 percentage points lower"
+    assert text in sentence(document, "accuracy").text
+
+
 def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> None:
     against_majority(document, -0.3, -0.1)
     document["quality"]["confusion"] = [[20, 44], [1, 95]]
@@ -134,6 +150,19 @@ def test_leaves_are_counted_and_the_largest_weak_ones_named(document: Document) 
     assert f"confidence {100 * worst['confidence']:.1f} %." in text
 
 
+def test_a_leaf_whose_class_is_probably_wrong_is_not_only_called_mixed(document: Document) -> None:
+    leaves = [node for node in document["tree"]["nodes"] if node["column"] is None]
+    for leaf in leaves:
+        leaf["flagged"] = False
+    leaves[0] |= {"flagged": True, "confidence": 0.122}
+    told = leaves_told(document)[1]
+    assert "or unseen rows are predicted worse than these" in told
+    unlike = "confidence 12.2 % (by out-of-fold predictions, another class is probably more"
+    assert unlike in told
+    document["tree"]["at_costs"] = True
+    assert "12.2 % (another decision is probably cheaper)." in leaves_told(document)[1]
+
+
 def test_the_one_leaf_of_a_tree_is_not_praised() -> None:
     leaf = {"id": 0, "parent": None, "column": None, "n": 40.0, "flagged": False, "prediction": 0}
     wanted = {"confidence": 0.95, "utility": None}
@@ -162,7 +191,8 @@ def test_a_tree_of_one_leaf_is_not_said_to_find_what_it_never_predicts() -> None
 @pytest.mark.parametrize(
     ("low", "value", "high", "start"),
     [
-        (0.01, 0.02, 0.03, "More rows of the same kind would help"),
+        (0.01, 0.02, 0.03, "More rows of the same kind would help:"),
+        (0.001, 0.008, 0.017, "More rows of the same kind would help, perhaps only a little: "),
         (-0.01, 0.01, 0.03, "It is not clear whether more rows of the same kind would help"),
         (-0.002, 0.001, 0.006, "More rows of the same kind would hardly help"),
     ],
@@ -244,11 +274,12 @@ def sized(leaves: int, accuracy: float, gain: float | None = None) -> Document:
     return {"leaves": leaves, "accuracy": {"value": accuracy}, "comparison": found}
 
 
-def priced(best: Document) -> str:
+def priced(best: Document, *others: Document) -> str:
     rows = [sized(12, 0.741) | {"name": "this tree"}, best | {"name": "size chosen with margin 0"}]
+    rows += others
     for row in rows:
         row["estimate"] = lambda measure, row=row: record(row["accuracy"])
-    return price_text(record(rows), MeasureWords())
+    return price_text(record(rows), MeasureWords(), 0.01)
 
 
 def test_the_price_of_simplicity_is_one_sentence() -> None:
@@ -258,6 +289,17 @@ def test_the_price_of_simplicity_is_one_sentence() -> None:
     )
     assert "more accurate by 3.0 percentage points (2.0 to 4.0)" in priced(sized(98, 0.771, 0.03))
     assert priced(sized(98, 0.731, -0.01)).startswith("Nothing is given up: 12 leaves, accuracy")
+
+
+def test_nothing_is_given_up_only_where_no_other_model_is_estimated_to_be_better() -> None:
+    c45, best = sized(30, 0.787, 0.046) | {"name": "C4.5's tree"}, sized(12, 0.741, 0.0)
+    named = "Another kind of model is estimated to be more accurate: C4.5's tree by 4.6 percentage "
+    for other in (best, sized(98, 0.731, -0.01)):
+        assert priced(other).startswith("Nothing is given up: ")
+        assert "Nothing" not in priced(other, c45)
+        assert f"{named}points (see “Other models”)." in priced(other, c45)
+        hardly = sized(30, 0.745, 0.004) | {"name": "C4.5's tree"}
+        assert priced(other, hardly).startswith("Nothing is given up: ")
     assert priced(sized(12, 0.741, 0.0)).startswith("Nothing is given up: chosen by ")
 
 
@@ -495,8 +537,54 @@ def test_a_constant_that_decides_as_the_only_leaf_costs_the_same() -> None:
 def test_a_rival_of_the_root_is_named_only_where_the_accuracy_leads(document: Document) -> None:
     rival = {"column": "a", "test": "a <= 1", "difference": 0.01, "low": -0.1, "high": 0.1}
     document["tree"]["stability"] |= {"rival": rival | {"verdict": "undecided"}}
-    assert "a <= 1 at its root may be as good" in sentence(document, "stability").text
+    told = sentence(document, "stability").text
+    assert "a <= 1 at the root is not shown to be better: accuracy +1.0" in told
+    document["tree"]["stability"]["rival"] |= {"difference": -0.09, "low": -0.182, "high": 0.001}
+    told = sentence(document, "stability").text
+    assert "a <= 1 at the root is not shown to be worse: accuracy \u22129.0" in told
     document["quality"] |= {"cost_given": True}
     cost = document["quality"]["measures"][0] | {"name": "cost", "value": 0.4}
     document["quality"]["measures"].append(cost)
     assert "a <= 1" not in sentence(document, "stability").text
+
+
+def test_at_costs_a_tree_of_one_leaf_costs_what_its_decision_costs() -> None:
+    document = quick_report(*noise(), cost=[[0, 1], [100, 0]]).to_dict()
+    assert document["tree"]["n_leaves"] == 1
+    decided = document["quality"]["constants"][document["tree"]["nodes"][0]["prediction"]]
+    start = f"At your costs, this tree with 1 leaf always decides {decided['label']}, which costs "
+    for measure in document["quality"]["measures"]:
+        if measure["name"] == "cost":
+            measure |= {"value": decided["cost"]}
+    headline = answer(document).headline
+    assert headline.startswith(f"{start}{decided['cost']:.3f} per row; always deciding ")
+    assert "grown in the same way" not in headline
+    for measure in document["quality"]["measures"]:
+        if measure["name"] == "cost":
+            measure |= {"value": decided["cost"] + 0.1, "low": 0.5, "high": 1.5}
+    of_others = f"expected to cost {decided['cost'] + 0.1:.3f} (95 % interval 0.500 to 1.500)"
+    assert f"{of_others}, because some of them have tests." in answer(document).headline
+    told = sentence(document, "predicts").text
+    assert "the cost of deciding about “class”: the tree has no tests and always decides" in told
+    document["quality"]["confusion"] = [[80, 4], [34, 2]]
+    assert "so the cross-validated cost and accuracy differ" in sentence(document, "accuracy").text
+
+
+@pytest.mark.parametrize(
+    ("standard_error", "n_bootstraps", "is_known"),
+    [(0.14, 33, False), (0.02, 33, True), (0.14, 200, True)],
+)
+def test_few_bootstrap_samples_of_very_different_trees_give_no_interval(
+    standard_error: float, n_bootstraps: int, is_known: bool
+) -> None:
+    names = ("training", "plain", "leave_one_out", "e632", "e632_plus")
+    errors = BootstrapError(
+        *(0.4,) * 5, no_information=0.5, relative_overfitting=0.2,
+        standard_errors=dict.fromkeys(names, standard_error), rows_without_term=0, loss="error",
+        n_bootstraps=n_bootstraps, failures={},
+    )  # fmt: skip
+    results = SimpleNamespace(request=SimpleNamespace(level=0.95), n_rows=1000)
+    found = bootstrap_values(errors, results)
+    assert (found.low is not None, found.high is not None) == (is_known, is_known)
+    assert (found.standard_errors["e632"] is not None) == is_known
+    assert ("an interval would need about 200 samples" in found.method) != is_known

@@ -9,9 +9,16 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
+from sureleaf.model.stability import RivalVerdict
 from sureleaf.report.sections.answer import last_tests
 from sureleaf.report.sections.methods import _tree_definition
-from sureleaf.report.sections.tree import Node, TreeSection, short_threshold
+from sureleaf.report.sections.tree import (
+    Node,
+    RivalSplit,
+    TreeSection,
+    rival_text,
+    short_threshold,
+)
 from tests.report.document_check import check_document, walk
 from tests.report.tables import mixed, quick_report
 
@@ -149,7 +156,9 @@ def test_at_costs_methods_and_notes_are_about_costs() -> None:
     per_row = f"{0.01 * (5 * share + 1 - share):.2g}"
     margin = f"0.01 of what a wrong decision costs on average, so {per_row} per row"
     assert margin in methods["tree"]
-    assert "the same share of the cost of the cheapest constant" in methods["comparison of models"]
+    compared = methods["comparison of models"]
+    part = f"{100 * document['models']['margin'] / min(5 * share, 1 - share):.1f} %"
+    assert f"That is {part} of what the errors of the cheapest constant decision cost" in compared
     stability = next(s for s in document["answer"]["sentences"] if s["topic"] == "stability")
     for text in (*document["tree"]["notes"], stability["text"]):
         assert "accuracy" not in text or "standard error" in text
@@ -176,3 +185,27 @@ def test_rules_show_short_thresholds_that_separate_the_same_rows() -> None:
         assert ((size <= float(short)) == (size <= node["threshold"])).all()
         assert f"size <= {short}" in tree["rules"]
         assert f"size <= {short}" in tree["nodes"][node["children"][0]]["edge"]
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict", "text"),
+    [
+        (
+            -0.09,
+            "undecided",
+            "age <= 3 at the root is not shown to be worse: accuracy \u22129.0 perc",
+        ),
+        (
+            0.02,
+            "undecided",
+            "age <= 3 at the root is not shown to be better: accuracy +2.0 percent",
+        ),
+        (0.02, "better", "age <= 3 at the root would be better: accuracy +2.0 percentage points"),
+    ],
+)
+def test_a_rival_is_said_to_be_no_better_than_its_interval_shows(
+    difference: float, verdict: RivalVerdict, text: str
+) -> None:
+    ends = (difference - 0.1, difference + 0.1)
+    rival = RivalSplit("age", "age <= 3", difference, *ends, verdict)
+    assert rival_text(rival).startswith(text)

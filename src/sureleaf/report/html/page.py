@@ -341,6 +341,7 @@ def _environment() -> Environment:
         "measured": measured,
         "number": formatting.measure_value,
         "p_value": formatting.p_value,
+        "p_equals": formatting.p_equals,
         "percent": percent,
         "points": formatting.points,
         "position": position,
@@ -415,7 +416,12 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
     ]
     if not reasons and (wanted["confidence"], wanted["utility"]) != (None, None):
-        return "the interval of its probability reaches a tie"
+        is_audited = "stated" in leaf
+        return (
+            "another class is more frequent"
+            if is_audited
+            else "the interval of its probability reaches a tie"
+        )
     return " and ".join(reasons) or "correct less often than a coin toss"
 
 

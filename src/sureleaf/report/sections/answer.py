@@ -20,7 +20,6 @@ from sureleaf.formatting import (
     points,
     signed_interval,
     signed_number,
-    signed_points,
 )
 from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
 from sureleaf.report.estimates import IntervalEstimate
@@ -36,7 +35,7 @@ from sureleaf.report.sections.models import (
 )
 from sureleaf.report.sections.quality import QualitySection
 from sureleaf.report.sections.simplicity import SimplicitySection
-from sureleaf.report.sections.tree import Node, TreeSection
+from sureleaf.report.sections.tree import Node, TreeSection, rival_text
 from sureleaf.tree.rules import join_tests
 
 __all__ = [
@@ -185,11 +184,7 @@ def _stability(tree: TreeSection, measure: str) -> list[Sentence]:
     rival = stability.rival
     text = stability.text
     if measure == "accuracy" and rival is not None and rival.verdict != "worse":
-        verdict = "may be as good" if rival.verdict == "undecided" else f"would be {rival.verdict}"
-        text += (
-            f" {rival.test} at its root {verdict}: accuracy {signed_points(rival.difference)} "
-            f"percentage points ({signed_interval(rival.low, rival.high)})."
-        )
+        text += f" {rival_text(rival)}"
     return [Sentence("stability", "plain", text, "tree")]
 
 
@@ -255,6 +250,21 @@ def _headline(
     subject = f"this tree with {count_of(tree.n_leaves, 'leaf', 'leaves')}"
     if lead.measure == "cost":
         width = _width(lead, f"{measure_value(lead.low)} to {measure_value(lead.high)}")
+        if tree.n_leaves == 1:
+            decided = quality.constants[tree.nodes[0].prediction]
+            own, of_algorithm = measure_value(decided.cost), measure_value(lead.value)
+            others = [one for one in quality.constants if one is not decided]
+            least = min(others, key=lambda one: one.cost)
+            text = (
+                f"At your costs, this tree with 1 leaf always decides {decided.label}, which costs "
+                f"{own} per row; always deciding {least.label} costs {measure_value(least.cost)}."
+            )
+            if own == of_algorithm:
+                return text
+            return (
+                f"{text} Trees that are grown in the same way are expected to cost {of_algorithm} "
+                f"({width}), because some of them have tests."
+            )
         return (
             f"At your costs, {subject} is expected to cost {measure_value(lead.value)} per row "
             f"({width}); {_constants_text(quality)}."
@@ -352,6 +362,11 @@ def _no_tests(data: DataSection, tree: TreeSection, models: ModelsSection) -> st
     label = data.classes[tree.nodes[0].prediction].label
     always = f"always {'decides' if tree.at_costs else 'predicts'} {label}"
     target, better = _target(data), better_models(models)
+    if tree.at_costs and not better:
+        where = "" if is_settled(models) else f"In these {data.rows:,} rows, "
+        no_column = "no column lowers" if is_settled(models) else "no column was shown to lower"
+        text = f"{where}{no_column} the cost of deciding about {target}"
+        return f"{text[0].upper()}{text[1:]}: the tree has no tests and {always}."
     if better:
         return (
             f"This tree found no useful test for {target} and {always}, although other models "
@@ -409,9 +424,13 @@ def _against_baseline(data: DataSection, models: ModelsSection) -> ToneAndText:
         f"The baseline, always predicting {most_frequent.label}, is correct for "
         f"{percent(most_frequent.share)} of the rows"
     )
-    against = next((row.comparison for row in models.rows if row.name == MAJORITY), None)
-    if against is None:
+    row = next((row for row in models.rows if row.name == MAJORITY), None)
+    against = None if row is None else row.comparison
+    if row is None or against is None:
         return "warn", f"{text}."
+    # Folds of few rows have other shares than the table, and the difference is a mean over folds.
+    if row.accuracy is not None and percent(row.accuracy.value) != percent(most_frequent.share):
+        text += f", and for {percent(row.accuracy.value)} as the mean over the folds"
     gap, low, high = -against.difference, -against.high, -against.low
     direction = "higher" if gap >= 0 else "lower"
     text += (
@@ -443,10 +462,11 @@ def _one_leaf(
         if quality.cost_given:
             return f"{text}. No column was found that lowers the cost."
         return f"{text}, and no column was found that improves on it."
+    of_what = "cost and accuracy differ" if quality.cost_given else "accuracy differs"
     return (
         f"{text}. Some of the trees that were grown for the cross-validation do have tests, and "
-        f"predict another class for {percent(others)} of the rows; so the cross-validated accuracy "
-        "differs from this."
+        f"{'decide for' if tree.at_costs else 'predict'} another class for {percent(others)} of "
+        f"the rows; so the cross-validated {of_what} from those of this tree."
     )
 
 
@@ -593,7 +613,8 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> ToneAnd
     reason = wanted_text(tree.wanted, reached=False, one=len(flagged) == 1, at_costs=tree.at_costs)
     text = (
         f"Do not rely on {subject} ({percent(share, 0)} of the rows): "
-        f"{reason}, because there are too few rows or their classes are mixed."
+        f"{reason}, because there are too few rows, their classes are mixed, or unseen rows "
+        "are predicted worse than these."
     )
     filled = sorted((node for node in flagged if node.n > 0), key=lambda node: -node.n)
     if filled and len(leaves) > 1:
@@ -613,8 +634,17 @@ class Wanted(Protocol):
     def utility(self) -> float | None: ...
 
 
-def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: bool = False) -> str:
+def wanted_text(
+    wanted: Wanted,
+    *,
+    reached: bool,
+    one: bool = False,
+    at_costs: bool = False,
+    otherwise: str = "its interval reaches a tie",
+) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
+
+    `otherwise` is the other reason for which leaves are flagged.
 
     Examples
     --------
@@ -638,18 +668,26 @@ def wanted_text(wanted: Wanted, *, reached: bool, one: bool = False, at_costs: b
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
     elif not reached:
-        parts.append("its interval reaches a tie")
+        parts.append(otherwise)
     text = (" and " if reached else ", or ").join(parts)
     return text if one else f"for each of them, {text}"
 
 
 def _named_leaf(tree: TreeSection, node: Node, classes: Sequence[ClassCount]) -> str:
     verb = "decides" if tree.at_costs else "predicts"
-    return (
+    text = (
         f"leaf {node.id} ({last_tests(tree, node.id)}) {verb} "
         f"{classes[node.prediction].label}, {count_of(node.n, 'row')}, confidence "
         f"{percent(node.confidence)}"
     )
+    if node.confidence is None or node.confidence >= 0.5:
+        return text
+    unlike = (
+        "another decision is probably cheaper"
+        if tree.at_costs
+        else ("by out-of-fold predictions, another class is probably more frequent")
+    )
+    return f"{text} ({unlike})"
 
 
 def last_tests(tree: TreeSection, leaf: int) -> str:

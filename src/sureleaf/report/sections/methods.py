@@ -6,7 +6,7 @@ import numpy as np
 
 from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
-from sureleaf.formatting import level_percent
+from sureleaf.formatting import level_percent, percent
 from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.report.baselines import report_tree
 from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
@@ -216,9 +216,12 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
         )
     of_what = ""
     if words.measure == "cost" and request.margin > 0:
+        shares = np.bincount(results.evaluation.truth, results.row_weights)
+        share = request.margin / (1 - float(shares.max() / shares.sum()))
         of_what = (
-            f", the same share of the cost of the cheapest constant as {request.margin:.2g} is of "
-            "the error of the most frequent class"
+            f". That is {percent(share)} of what the errors of the cheapest constant decision "
+            f"cost, just as a margin of {request.margin:.2g} in accuracy is {percent(share)} of "
+            "the error of always predicting the most frequent class"
         )
     up_to = ""
     if results.n_rows * 2 // 3 > budget.curve_rows:
@@ -284,7 +287,7 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             "comparison of models",
             f"All models are evaluated over the same folds. Their differences in {words.name}, "
             "fold by fold, give the corrected resampled t interval. The margin is "
-            f"{words.margin(comparison_margin(results))}{of_what}: better and worse mean "
+            f"{words.margin(comparison_margin(results))}{of_what}. Better and worse mean "
             "that the whole interval lies beyond the margin, equivalent that it lies within.",
             "as for accuracy; each verdict alone is wrong in at most "
             f"{level_percent(1 - request.level)} of such comparisons",

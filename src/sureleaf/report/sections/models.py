@@ -20,6 +20,7 @@ from sureleaf.report.baselines import (
     BAGGED_TREES,
     C45_TREE,
     DEFAULT_TREE,
+    SCIKIT_LEARNS_TREE,
     EvaluatedModel,
 )
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
@@ -385,7 +386,7 @@ _WITH_COLUMNS = {
     DEFAULT_TREE: "the default tree",
     C45_TREE: C45_TREE,
     BAGGED_TREES: BAGGED_TREES,
-    "scikit-learn's tree": "scikit-learn's tree",
+    SCIKIT_LEARNS_TREE: SCIKIT_LEARNS_TREE,
 }
 
 
@@ -417,7 +418,7 @@ def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWord
         elif bagged.comparison.verdict == "equivalent" or words.gain(bagged.comparison)[2] < 0:
             text += ". One tree is enough"
         sentences.append(f"{text}.")
-    for name in (C45_TREE, "scikit-learn's tree"):
+    for name in (C45_TREE, SCIKIT_LEARNS_TREE):
         row = by_name.get(name)
         if row and row.comparison and words.gain(row.comparison)[1] > 0:
             sentences.append(f"{name} {_standing(row.comparison, margin, words, 'is')}.")

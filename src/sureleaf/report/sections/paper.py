@@ -226,8 +226,17 @@ def _performance(
             sentence += f", always predicting the most frequent class {baseline}"
         sentences.append(f"{sentence}.")
     if error.bootstrap is not None:
-        value = number("error.bootstrap.e632_plus", error.bootstrap.e632_plus, _percent)
-        sentences.append(f"The bootstrap estimate of the error was {value} ({writer.cite(EFRON)}).")
+        boot = error.bootstrap
+        value = number("error.bootstrap.e632_plus", boot.e632_plus, _percent)
+        ends = "no valid interval"
+        if boot.low is not None and boot.high is not None:
+            level = number("error.bootstrap.level", boot.level, _level)
+            low = number("error.bootstrap.low", boot.low, _points)
+            high = number("error.bootstrap.high", boot.high, _points)
+            ends = f"{level} interval {low} to {high}"
+        sentences.append(
+            f"The bootstrap estimate of the error was {value} ({ends}; {writer.cite(EFRON)})."
+        )
     utility = number("tree.levels.utility", tree.levels.utility, _percent)
     sentences.append(f"This very tree is expected to predict {utility} of new rows correctly.")
     return sentences if not tree.at_costs else sentences[:-1]

@@ -4,8 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sureleaf.formatting import count_of
-from sureleaf.report.baselines import C45_TREE, MARGIN_ZERO, THIS_TREE
+from sureleaf.formatting import count_of, listed
+from sureleaf.report.baselines import (
+    BAGGED_TREES,
+    C45_TREE,
+    MARGIN_ZERO,
+    SCIKIT_LEARNS_TREE,
+    THIS_TREE,
+    decides_by_costs,
+    sized_tree,
+)
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
@@ -96,8 +104,14 @@ def simplicity_section(results: ReportResults, models: ModelsSection) -> Simplic
         sizes=tuple(sizes),
         marks=tuple(marks),
         intervals=_intervals_text(results),
-        text=price_text(models.rows, words),
+        text=price_text(models.rows, words, models.margin, _chosen_by(results, words)),
     )
+
+
+def _chosen_by(results: ReportResults, words: MeasureWords) -> str:
+    """Return by what the sizes are chosen: a tree that does not know the costs counts errors."""
+    request = results.request
+    return words.name if decides_by_costs(request, sized_tree(request)) else "accuracy"
 
 
 def _intervals_text(results: ReportResults) -> str:
@@ -112,7 +126,12 @@ def _intervals_text(results: ReportResults) -> str:
     )
 
 
-def price_text(rows: Sequence[ComparedModel], words: MeasureWords) -> str:
+def price_text(
+    rows: Sequence[ComparedModel],
+    words: MeasureWords,
+    margin: float = 0.0,
+    chosen_by: str | None = None,
+) -> str:
     """Say what is given up for the size of the tree.
 
     Parameters
@@ -120,23 +139,30 @@ def price_text(rows: Sequence[ComparedModel], words: MeasureWords) -> str:
     rows : sequence of ComparedModel
         This tree first.
     words : MeasureWords
+    margin : float
+        Another model is named if its estimate is better by more than this.
+    chosen_by : str, optional
+        What sizes are chosen by; by default the measure.
     """
     by_name = {row.name: row for row in rows}
     this, other, c45 = by_name[THIS_TREE], by_name.get(MARGIN_ZERO), by_name.get(C45_TREE)
     own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
+    better = _better_kinds(rows, words, margin)
+    nothing = "" if better else "Nothing is given up: "
+    # The figures are those of trees grown in the same way, of which some may have tests.
+    same = "; trees that are grown in the same way:" if this.leaves == 1 else ","
+    by = f"chosen by {chosen_by or words.name} alone, the tree has {own}, too."
     sentences = []
     if other is not None and other.leaves is not None:
         comparison, theirs = other.comparison, _value(other, words)
         if this.leaves == other.leaves == 1:
             # Without a test there is nothing to give up, even if other models find more.
-            sentences.append(f"Chosen by {words.name} alone, the tree has {own}, too.")
+            sentences.append(_sentence(by))
         elif this.leaves == other.leaves:
-            sentences.append(
-                f"Nothing is given up: chosen by {words.name} alone, the tree has {own}, too."
-            )
+            sentences.append(_sentence(nothing + by))
         elif comparison is not None and words.gain(comparison)[0] <= 0:
             sentences.append(
-                f"Nothing is given up: {own}, {words.name} {value}. The size that is chosen with a "
+                f"{nothing}{own}{same} {words.name} {value}. The size that is chosen with a "
                 f"margin of 0 has {other.leaves:,}, {words.name} {theirs}."
             )
         else:
@@ -151,7 +177,28 @@ def price_text(rows: Sequence[ComparedModel], words: MeasureWords) -> str:
     if c45 is not None and c45.leaves is not None:
         leaves = count_of(c45.leaves, "leaf", "leaves")
         sentences.append(f"{C45_TREE} has {leaves}: {words.name} {_value(c45, words)}.")
+    if better:
+        which = "Another kind of model is" if len(better) == 1 else "Other kinds of models are"
+        sentences.append(
+            f"{which} estimated to be {words.better}: {listed(better)} (see “Other models”)."
+        )
     return " ".join(sentences)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _better_kinds(rows: Sequence[ComparedModel], words: MeasureWords, margin: float) -> list[str]:
+    """Name models of other kinds that are better by more than the margin, or shown to be better."""
+    named = []
+    for row in rows:
+        if row.name not in (C45_TREE, BAGGED_TREES, SCIKIT_LEARNS_TREE) or row.comparison is None:
+            continue
+        gain, low, _ = words.gain(row.comparison)
+        if gain > margin or low > 0:
+            named.append(f"{row.name} by {words.size(gain)}")
+    return named
 
 
 def _value(row: ComparedModel, words: MeasureWords) -> str:

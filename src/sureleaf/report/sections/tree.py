@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.formatting import count_of
+from sureleaf.formatting import count_of, signed_interval, signed_points
 from sureleaf.model.stability import RivalVerdict
 from sureleaf.model.tree_model import TreeModel
+from sureleaf.report.baselines import decides_by_costs, report_tree
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -19,7 +20,15 @@ from sureleaf.table import Column, EncodedTable
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 
-__all__ = ["LeafTerms", "Node", "TreeSection", "WantedLevels", "leaf_terms", "tree_section"]
+__all__ = [
+    "LeafTerms",
+    "Node",
+    "TreeSection",
+    "WantedLevels",
+    "leaf_terms",
+    "rival_text",
+    "tree_section",
+]
 
 MAX_EXAMPLES = 40
 
@@ -387,9 +396,11 @@ def tree_section(results: ReportResults) -> TreeSection:
     levels = model.levels()
     levels_from, *notes = results.leaves.notes()
     stability = model.evidence.stability
-    if results.measure != "accuracy" and stability is not None and stability.rival is not None:
-        # What a rival would change is known in accuracy, which is not what matters here.
-        notes = [note for note in notes if note != stability.rival.sentence()]
+    if stability is not None and stability.rival is not None:
+        told = stability.rival.sentence()
+        # What a rival would change is known in accuracy, which is not what matters elsewhere.
+        own = [rival_text(stability.rival)] if results.measure == "accuracy" else []
+        notes = [text for note in notes for text in (own if note == told else [note])]
     notes += _known_limits(results)
     return TreeSection(
         n_leaves=tree.n_leaves,
@@ -418,6 +429,32 @@ def tree_section(results: ReportResults) -> TreeSection:
         example_rows=tuple(_examples(results, tested, columns)),
         stability=_stability(model),
         certificate=_certificate(model, 1.0 - request.level),
+    )
+
+
+class ComparedSplit(Protocol):
+    """A split at the root, and how its tree differs from the tree in accuracy."""
+
+    @property
+    def test(self) -> str: ...
+    @property
+    def difference(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def verdict(self) -> RivalVerdict: ...
+
+
+def rival_text(rival: ComparedSplit) -> str:
+    """Say what another split at the root would change, and no more than the interval shows."""
+    verdict = f"would be {rival.verdict}"
+    if rival.verdict == "undecided":
+        verdict = f"is not shown to be {'worse' if rival.difference <= 0 else 'better'}"
+    return (
+        f"{rival.test} at the root {verdict}: accuracy {signed_points(rival.difference)} "
+        f"percentage points ({signed_interval(rival.low, rival.high)})."
     )
 
 
@@ -478,6 +515,17 @@ def _known_limits(results: ReportResults) -> list[str]:
     """Return the known limits of levels that depend on the table; `LeafTable.notes` has others."""
     table, evaluation = results.table, results.evaluation
     limits = []
+    if not decides_by_costs(results.request, report_tree(results.request)):
+        limits.append(
+            "The tests of this tree were chosen without these costs. The costs change what its "
+            "leaves decide, and all figures are about these decisions. A tree that is grown for "
+            "the costs may cost less: "
+            + (
+                "make a report without the saved tree."
+                if results.is_fitted_before
+                else "pruning='auto' takes them into account."
+            )
+        )
     if results.n_refitted_leaves is not None:
         limits.append(
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
@@ -524,9 +572,10 @@ def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
         "rows in this leaf.",
         utility="Probability that the next row in this leaf is predicted correctly, from the same "
         "out-of-fold predictions.",
-        rows_needed="Rows that the leaf would need, in total, to reach the wanted levels if it "
-        "stays as accurate on unseen rows as it is, even with an error in the next row. Not known "
-        "if it is not more accurate than a tie.",
+        rows_needed="Rows that the leaf would need, in total, for the wanted levels. It is assumed "
+        "that the leaf stays as accurate on unseen rows as it is now. With so many rows, the "
+        "levels hold even if the next row is predicted wrongly. Not known if the leaf is not more "
+        "accurate than a tie.",
         levels="Means over the leaves, weighted by their rows. The utility is about this very "
         "tree. The cross-validated accuracy is about trees grown in the same way on slightly fewer "
         "rows, so the two differ a little.",
@@ -544,8 +593,8 @@ def _terms_at_costs() -> LeafTerms:
         "with its interval, from out-of-fold predictions. It is never below the share at which "
         "another decision would cost the same.",
         confidence="Probability that the decision of this leaf is the cheapest one for its rows.",
-        utility="What the decision saves per row, compared with the worst decision about the same "
-        "row, in units of the most expensive error.",
+        utility="How much the decision saves per row: the cost of the worst decision about the "
+        "row minus the cost of this one. The most expensive error counts as 1.",
         levels="Means over the leaves, weighted by their rows.",
     )
 

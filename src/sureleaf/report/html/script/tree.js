@@ -85,9 +85,10 @@
 
   function words(node, open) {
     const share = S.percent(isLeaf(node) ? level(node) : node.probability, 0), name = cut(S.label(node.prediction), 18);
-    if (isLeaf(node)) return { name, sub: `${share} · ${rowsText(node.n)}` };
+    const isSure = S.report.tree.at_costs ? " sure" : "";
+    if (isLeaf(node)) return { name, sub: `${share}${isSure} · ${rowsText(node.n)}` };
     const below = open ? "" : ` · ${leavesUnder.get(node.id)} leaves`;
-    return { name: cut(columns[node.column].name, 24), sub: `${cut(name, 12)} ${share} · ${rowsText(node.n)}${below}` };
+    return { name: cut(columns[node.column].name, 24), sub: `${share} ${cut(name, 12)} · ${rowsText(node.n)}${below}` };
   }
 
   function boxOf(node, open) {
@@ -195,7 +196,7 @@
   }
 
   // From a faint to a clear tint of the class's colour; the text on it stays readable.
-  const strength = (probability) => 0.08 + 0.34 * Math.max(0, Math.min(1, 2 * probability - 1));
+  const strength = (share) => 0.08 + 0.34 * Math.max(0, Math.min(1, 2 * share - 1));
 
   function box(item) {
     const { node, labels, width, height } = item;
@@ -204,7 +205,7 @@
       drawn("rect", { class: "box", y: -height / 2, width, height, rx: 5 }),
     ];
     if (isLeaf(node)) {
-      parts.push(drawn("rect", { class: "strip", x: 0.5, y: -height / 2 + 0.5, width: width - 1, height: height - 1, rx: 5, opacity: strength(node.probability) }));
+      parts.push(drawn("rect", { class: "strip", x: 0.5, y: -height / 2 + 0.5, width: width - 1, height: height - 1, rx: 5, opacity: strength(S.treeParts.level(node)) }));
       parts.push(drawn("rect", { class: "strip", y: -height / 2, width: 5, height, rx: 2 }));
       const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, labels.name), " ", drawn("tspan", { class: "sub", dx: 2 }, labels.sub));
       parts.push(text);
