@@ -11,6 +11,7 @@ from html import escape
 from typing import Final
 
 __all__ = [
+    "NOTHING",
     "TextDisplay",
     "count",
     "count_of",

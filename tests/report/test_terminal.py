@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import TreeClassifier, compare, evaluate
-from sureleaf.designs import KFold
+from sureleaf.designs import Bootstrap, KFold, NestedKFold
+from sureleaf.formatting import NOTHING
 from sureleaf.report.terminal import (
     interval_bar,
     show_comparison,
@@ -50,6 +53,51 @@ def test_a_confusion_matrix_of_repeats_says_that_every_prediction_counts(repeate
     assert "Each row was predicted 3 times, and every prediction counts." in text
     once = evaluate(TreeClassifier(), *three_classes(), design=KFold(5), random_state=0)
     assert "every prediction counts" not in printed(show_evaluation(once, once.summary()), 80)
+
+
+def test_a_confusion_matrix_is_not_wrapped() -> None:
+    X, y = three_classes()
+    names = np.array([f"a rather long name of class {label}" for label in range(3)])
+    judged = evaluate(TreeClassifier(), X, names[np.unique(y, return_inverse=True)[1]], n_jobs=1)
+    lines = printed(show_evaluation(judged, judged.summary()), 80).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("actual"))
+    assert [line.count("|") for line in lines[start : start + 5]] == [2] * 5
+    assert lines[start].split() == ["actual", "|", "1", "2", "3", "|", "sum"]
+
+
+def test_an_accuracy_that_is_not_that_of_the_matrix_says_why() -> None:
+    generator = np.random.default_rng(3)
+    X, y = generator.normal(size=(63, 2)), generator.random(63) < 0.3
+    for design, reason in (
+        (NestedKFold(3, repeats=2), "corrected for the smaller training sets of the inner folds"),
+        (Bootstrap(20), "a mean over rows, which were not predicted equally often"),
+    ):
+        judged = evaluate(GaussianNB(), X, y, design=design, random_state=0)
+        confusion = judged.confusion()
+        correct = np.trace(confusion.counts) / confusion.total
+        text = " ".join(printed(show_evaluation(judged, judged.summary()), 80).split())
+        assert f"{100 * correct:.1f} % of the predictions in the matrix are correct." in text
+        assert f"The accuracy above is {reason}." in text
+
+
+def test_a_cost_is_that_of_the_predictions_which_may_be_decisions() -> None:
+    X, y = mixed()
+    cost = [[0, 5], [1, 0]]
+    judged = evaluate(TreeClassifier(cost=cost), X, y, cost=cost, random_state=0)
+    summary = judged.summary()
+    assert summary.estimates["cost"].value == summary.estimates["decided_cost"].value
+    text = " ".join(printed(show_evaluation(judged, summary), 80).split())
+    assert "cost (of the predictions)" in text
+    assert "most probable class" not in text
+
+
+def test_an_undefined_measure_is_called_undefined() -> None:
+    X, y = np.zeros((60, 1)), (np.arange(60) < 20).astype(int)
+    judged = evaluate(DummyClassifier(), X, y, random_state=0)
+    text = printed(show_evaluation(judged, judged.summary()), 80)
+    line = next(line for line in text.splitlines() if line.startswith(" precision"))
+    assert line.split() == ["precision", NOTHING, "undefined"]
+    assert "precision is undefined: no row is predicted as the positive class" in text
 
 
 def test_leaves_and_comparisons_fit_60_columns(repeated: Any) -> None:

@@ -351,7 +351,10 @@ class LearningCurve(TextDisplay):
         if high - low < 1e-12 and math.isfinite(span):  # equal values are still uncertain
             bound = clopper_pearson(0, n_test, level=self.level).high * span
             low, high = low - bound, high + bound
-            name += f"; no spread, so Clopper-Pearson's bound of 0 in {n_test:.0f} test rows"
+            name += (
+                "; all values are equal, so the interval is as wide as Clopper-Pearson's for 0 of "
+                f"{n_test:.0f} test rows"
+            )
         low, high = max(low, self.measure.low), min(high, self.measure.high)
         return Estimate(mean.value, low, high, self.level, name)
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sureleaf.formatting import (
+    NOTHING,
     count_of,
     interval,
     level_percent,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.command_values import FitValues
@@ -100,6 +102,22 @@ class WideText:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(self.text if options.max_width >= len(self.text) else "", no_wrap=True)
+
+
+class _FittedText:
+    """Text that is made for the width of the terminal.
+
+    Parameters
+    ----------
+    text : callable
+        The letters per line -> the text.
+    """
+
+    def __init__(self, text: Callable[[int], str]) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self._text(options.max_width))
 
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -465,6 +483,9 @@ def show_evaluation(
         on_scale = estimate.low >= 0 and estimate.high <= 1
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
         shown = WideText(bar) if on_scale else ""
+        if math.isnan(estimate.value):
+            table.add_row(name, NOTHING, "undefined", "")
+            continue
         table.add_row(name, _number(estimate.value), _interval(estimate), shown)
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
@@ -489,7 +510,9 @@ def show_evaluation(
             f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
         )
     yield from _interval_methods(summary)
-    yield Text(str(evaluation.confusion()))
+    confusion = evaluation.confusion()
+    yield _FittedText(confusion.to_text)
+    yield from _matrix_note(evaluation, confusion, summary.estimates.get("accuracy"))
     times = len(evaluation.predictions) / len(np.unique(evaluation.predictions.row))
     if times > 1:
         mean = "" if times == round(times) else " on average"
@@ -497,6 +520,24 @@ def show_evaluation(
         yield Text(text, style="dim")
     for warning in summary.warnings:
         yield Text(visible(f"! {warning}"), style="yellow")
+
+
+def _matrix_note(
+    evaluation: "Evaluation", confusion: "ConfusionMatrix", accuracy: "Estimate | None"
+) -> Iterator[Text]:
+    """Say why the accuracy is not the share of correct predictions, if it differs visibly."""
+    correct = float(np.trace(confusion.counts)) / confusion.total
+    if accuracy is None or percent(accuracy.value) == percent(correct):
+        return
+    reason = {
+        "nested": "corrected for the smaller training sets of the inner folds",
+        "bootstrap": "a mean over rows, which were not predicted equally often",
+    }.get(evaluation.design.kind, "a mean over splits, which do not all have as many rows")
+    yield Text(
+        f"{percent(correct)} of the predictions in the matrix are correct. The accuracy above is "
+        f"{reason}.",
+        style="dim",
+    )
 
 
 def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Text]:
@@ -524,8 +565,8 @@ def _low_is_good(summary: "Summary") -> Iterator[Text]:
     texts = {
         "nce": "nce (log loss, in nats)",
         "quadratic_loss": "quadratic_loss",
-        "cost": "cost (of predicting the most probable class)",
-        "decided_cost": "decided_cost (of the decision of least expected cost)",
+        "cost": "cost (of the predictions)",
+        "decided_cost": "decided_cost (of the decisions with the least expected cost)",
     }
     names = [text for name, text in texts.items() if name in summary.estimates]
     if names:
@@ -562,6 +603,9 @@ def _interval_methods(summary: "Summary") -> Iterator[Text]:
     """Yield each method of an interval once, with its measures if there are several methods."""
     by_method: dict[str, list[str]] = {}
     for name, estimate in summary.estimates.items():
+        if math.isnan(estimate.value):
+            yield Text(f"{name} is {estimate.method}", style="dim")
+            continue
         by_method.setdefault(estimate.method, []).append(name)
     for method, names in by_method.items():
         of = "" if len(by_method) == 1 else f" ({', '.join(names)})"
