@@ -9,13 +9,17 @@ from rich.console import Console
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from sureleaf import TreeClassifier, compare, evaluate
+from sureleaf import TreeClassifier, audit, compare, evaluate
 from sureleaf.designs import Bootstrap, KFold, NestedKFold
 from sureleaf.formatting import NOTHING
 from sureleaf.report.terminal import (
+    FittedTable,
     interval_bar,
+    show_audit,
+    show_certificate,
     show_comparison,
     show_evaluation,
+    show_guaranteed,
     show_leaves,
     show_report,
     sparkline,
@@ -112,8 +116,70 @@ def test_leaves_and_comparisons_fit_60_columns(repeated: Any) -> None:
         assert any(
             row.endswith(told) and shown in row for row in map(str.rstrip, text.splitlines())
         )
+    assert "Too narrow here to show: 95 %" in text
+    assert "Too narrow" not in printed(show_leaves(model, leaves, 0.95), 100)
     found = compare(repeated, repeated)
     assert "…" not in printed(show_comparison(found), 60)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_certificates_and_audits_show_every_number_whole(width: int) -> None:
+    X, y = three_classes()
+    names = np.array(["build wind float", "build wind non-float", "headlamps"])
+    y = names[np.unique(y, return_inverse=True)[1]]
+    model = TreeClassifier(levels_from="honest", random_state=0).fit(X[:80], y[:80])
+    certificate = model.certificate()
+    text = printed(show_certificate(certificate), width)
+    for low, high in zip(certificate.leaves.low, certificate.leaves.high, strict=True):
+        assert f" {low:.3f}-{high:.3f} " in text
+    result = audit(model, X[80:], y[80:])
+    shown = printed(show_audit(result), width)
+    for low, high in zip(result.table.low, result.table.high, strict=True):
+        assert f" {low:.2f}-{high:.2f} " in shown
+    assert "build wind" in text
+    assert "build wind" in shown
+    assert "…" not in text + shown
+
+
+def test_class_names_wrap_between_words_before_a_column_of_numbers_is_cut() -> None:
+    table = FittedTable("leaf", "class", "a", "b", wrapped="class", dispensable=("b",))
+    table.add_row("1", "a rather long name of a class", "0.123-0.456", "1,234,567")
+    wide, narrow = printed([table], 80), printed([table], 34)
+    assert "a rather long name of a class  0.123-0.456  1,234,567" in wide
+    assert "Too narrow here to show: b" in narrow
+    assert "0.123-0.456" in narrow
+    assert {"rather", "long", "name", "class"} <= set(narrow.split())
+
+
+def _guaranteed(confidence: float, *, cost: Any = None) -> str:
+    X, y = mixed()
+    model = TreeClassifier(levels_from="honest", cost=cost, random_state=0).fit(X, y)
+    leaves = model.leaves(guarantee="simultaneous", confidence=confidence)
+    at_costs = cost is not None
+    shown = show_guaranteed(leaves, 100, 0.95, confidence, at_costs=at_costs)
+    return " ".join(printed(shown, 100).split())
+
+
+def test_guarantees_at_costs_speak_of_decisions() -> None:
+    text = _guaranteed(0.95, cost=[[0, 5], [1, 0]])
+    assert "cheapest decision" in text
+    assert " decides " in text
+    assert "class;" not in text
+    assert "its class" not in text
+    assert "majority class" in _guaranteed(0.95)
+
+
+def test_a_leaf_that_is_proven_but_not_certified_has_an_explanation() -> None:
+    X, y = mixed()
+    model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+    leaves = model.leaves(guarantee="simultaneous")
+    largest = float((1.0 - leaves.confidence).max())
+    assert 0.0 < largest < 0.5
+    explained = "A certificate with --alpha"
+    assert explained in _guaranteed(1.0 - 1.5 * largest)
+    assert explained not in _guaranteed(1.0 - 0.999)
+    certificate = printed(show_certificate(model.certificate()), 100)
+    assert "A leaf is certified if p is at most 0.025" in certificate
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -122,7 +122,13 @@ def leaves(
             show_json(command_values.guaranteed_values(model, table, n_grown, level, confidence))
         else:
             text = terminal.show_guaranteed(
-                table, n_grown, level, confidence, most=most, every=every
+                table,
+                n_grown,
+                level,
+                confidence,
+                most=most,
+                every=every,
+                at_costs=model.model_.rule is not None,
             )
             show(*text, *options.unlabelled_note(n_left_out))
         return
