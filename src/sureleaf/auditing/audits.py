@@ -916,7 +916,8 @@ def _remarks(
         text = looks_like_training(audited, output.trees)
     if text is None:
         return [], False
-    warnings.warn(f"{text} If they are, pass rows='training'.", TrainingRowsWarning, stacklevel=3)
+    advice = "If they are its training rows, pass rows='training'."
+    warnings.warn(f"{text} {advice}", TrainingRowsWarning, stacklevel=3)
     return [text], True
 
 
