@@ -1,5 +1,6 @@
 import io
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sureleaf import TreeClassifier, audit, compare, evaluate
 from sureleaf.designs import Bootstrap, KFold, NestedKFold
 from sureleaf.formatting import NOTHING
+from sureleaf.report.command_values import fit_values
 from sureleaf.report.terminal import (
     FittedTable,
     interval_bar,
@@ -19,6 +21,7 @@ from sureleaf.report.terminal import (
     show_certificate,
     show_comparison,
     show_evaluation,
+    show_fit,
     show_guaranteed,
     show_leaves,
     show_report,
@@ -225,3 +228,12 @@ def test_one_flagged_leaf_is_one() -> None:
     text = " ".join(printed(show_leaves(model, replace(leaves, flagged=flagged), 0.95), 80).split())
     assert "1 leaf is flagged (!), with" in text
     assert "do not rely on it alone." in text
+
+
+def test_an_expected_cost_has_as_many_decimals_as_a_measured_one() -> None:
+    X, y = mixed()
+    model = TreeClassifier(cost=[[0, 1], [1, 0]], max_leaves=1, random_state=0).fit(X, y)
+    text = " ".join(printed(show_leaves(model, model.leaves(), 0.95), 80).split())
+    assert re.search(r"expected to cost \d\.\d{4} per unseen row", text)
+    values = fit_values(model, "y", n_rows=len(y), n_left_out=0) | {"saved": "m.sureleaf"}
+    assert re.search(r"expected to cost .*\d\.\d{4}.* per unseen", " ".join(show_fit(values)))

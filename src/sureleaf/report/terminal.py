@@ -284,7 +284,7 @@ def show_leaves(
         cost = model.complete_model().expected_cost()
         expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
         if cost is not None:
-            expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
+            expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
         yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
     yield from _show_flagged(leaves, _leaves)
     shown = largest_leaves(leaves.n, most)
@@ -518,8 +518,9 @@ def show_fit(values: "FitValues") -> Iterator[str]:
         f"[bold]{escape(target)}[/bold]."
     )
     expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
-    if values.get("expected_cost") is not None:
-        expected = f"cost [bold]{values['expected_cost']:.4g}[/bold] per unseen row"
+    cost = values.get("expected_cost")
+    if cost is not None:
+        expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
