@@ -484,7 +484,7 @@ class Audit:
         measure : str
             As for `sureleaf.compare`.
         margin : float
-            The smallest difference that matters.
+            The largest difference that does not matter.
 
         Returns
         -------
