@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import TreeClassifier, audit, compare, evaluate
 from sureleaf.designs import Bootstrap, KFold, NestedKFold
@@ -237,3 +238,11 @@ def test_an_expected_cost_has_as_many_decimals_as_a_measured_one() -> None:
     assert re.search(r"expected to cost \d\.\d{4} per unseen row", text)
     values = fit_values(model, "y", n_rows=len(y), n_left_out=0) | {"saved": "m.sureleaf"}
     assert re.search(r"expected to cost .*\d\.\d{4}.* per unseen", " ".join(show_fit(values)))
+
+
+def test_an_audit_says_how_stated_probabilities_of_0_or_1_count() -> None:
+    _, y = mixed()
+    numbers = np.arange(len(y), dtype=float)[:, np.newaxis]
+    tree = DecisionTreeClassifier(random_state=0).fit(numbers[::2], y[::2])
+    text = " ".join(printed(show_audit(audit(tree, numbers[1::2], y[1::2])), 80).split())
+    assert "rows have a stated probability of 0 or 1, taken as" in text

@@ -88,8 +88,8 @@ def compare(
     """Test whether one classifier is better than another.
 
     The test is the one that is valid for the design of the evaluations. With
-    --cost, classifiers are compared by the cost of their decisions. Trees of
-    Sureleaf are then also pruned by these costs, if their pruning allows it.
+    --cost, classifiers are compared by the cost of their decisions, and trees of
+    Sureleaf are pruned by costs, unless their rule of pruning counts errors.
 
     More than two classifiers on one table: each is compared with the first one, at
     a level that allows for the number of comparisons. Several tables: Friedman's

@@ -832,8 +832,10 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
             continue
         ends = [measure_value(one[end]) for end in ("low", "high")]
         table.add_row(name, measure_value(one["value"]), " to ".join(ends))
-        if one["measure"] == "calibration_slope" and ";" in one["method"]:
-            reasons.append(f"Intercept and slope: {one['method'].partition('; ')[2]}.")
+        if one["measure"] == "calibration_slope":
+            parts = one["method"].split("; ")
+            certain = [part for part in parts if "stated probability of 0 or 1" in part]
+            reasons += [f"Intercept and slope: {part}." for part in certain]
     yield table
     if len(audit.classes) == 2:
         event = audit.audited.errors("calibration")[1]
