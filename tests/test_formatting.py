@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from sureleaf.errors import InvalidArgumentError, shortened
-from sureleaf.formatting import visible
+from sureleaf.formatting import signed_number, visible
 
 
 def test_every_control_character_is_visible_and_no_letter_changes() -> None:
@@ -40,3 +40,8 @@ def test_a_message_repeats_at_most_80_letters_of_a_cell() -> None:
     assert len(shortened("word " * 10**6)) < 5_000
     with pytest.raises(InvalidArgumentError, match="short"):
         raise InvalidArgumentError("short")
+
+
+def test_the_ends_of_an_interval_of_costs_have_the_same_decimals() -> None:
+    assert [signed_number(end) for end in (0.00094, 0.182)] == ["+0.001", "+0.182"]
+    assert signed_number(0.00002) == "+2e-05"

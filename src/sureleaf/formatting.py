@@ -11,6 +11,7 @@ from html import escape
 from typing import Final
 
 __all__ = [
+    "NOTHING",
     "TextDisplay",
     "count",
     "count_of",
@@ -253,6 +254,8 @@ def measure_value(value: float | None) -> str:
     --------
     >>> measure_value(0.58389), measure_value(1.0), measure_value(12345.6), measure_value(2e-5)
     ('0.584', '1', '12,346', '2e-05')
+    >>> measure_value(0.00094)
+    '0.001'
     """
     if value is None:
         return NOTHING
@@ -260,7 +263,7 @@ def measure_value(value: float | None) -> str:
         return f"{value:.0f}"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3f}" if abs(value) >= 1e-3 else f"{value:.2g}"
+    return f"{value:.3f}" if abs(value) >= 5e-4 else f"{value:.2g}"
 
 
 def share_value(value: float | None) -> str:

@@ -109,7 +109,10 @@ def test_training_rows_give_a_warning_of_one_line(capsys, files):
     code, out, err = run(capsys, *arguments)
     assert code == 0
     assert "The model was trained on these rows: all figures are too good." in out
-    assert err.startswith("sureleaf: levels from training rows are too optimistic")
+    assert err == ""
+    _, out, err = run(capsys, *arguments, "--json")
+    assert json.loads(out)["schema"]
+    assert err.startswith("sureleaf: note: levels from training rows are too optimistic")
     assert err.count("\n") == 1
 
 
@@ -209,9 +212,16 @@ def test_training_rows_of_a_forest_are_not_called_unseen(capsys, files):
     arguments = ("audit", files / "f.joblib", files / "seen.csv", "-t", "kind", "--trust-pickle")
     code, out, err = run(capsys, *arguments, "-o", files / "seen.html")
     assert code == 0
+    text = " ".join(out.split())
+    assert err == ""
+    assert text.count("look like training rows") == 1
+    assert "If they are its training rows, give --rows training." in text
+    assert "rows='training'" not in text
+    assert "unseen rows correctly" not in text
+    _, _, err = run(capsys, *arguments, "--json")
     assert err.count("\n") == 1
     assert "look like training rows" in err
-    assert "unseen rows correctly" not in " ".join(out.split())
+    assert "If they are its training rows, give --rows training." in err
     page = (files / "seen.html").read_text(encoding="utf-8")
     assert "unseen rows predicted correctly" not in page
 

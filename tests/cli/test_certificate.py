@@ -32,6 +32,26 @@ def test_half_of_a_table_certifies_the_tree_of_the_other_half(capsys, tables):
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_a_tree_without_held_out_rows_is_told_the_options_that_help(capsys, tables):
+    model = str(tables / "model.sureleaf")
+    run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite")
+    for arguments in (
+        ["certificate", model],
+        ["predict", model, str(tables / "new.csv"), "--alpha", "0.1"],
+        ["leaves", model, "--guarantee", "simultaneous"],
+        [
+            *("leaves", str(tables / "old.csv"), "-t", "y", "--guarantee", "simultaneous"),
+            *("--levels-from", "cross_fit"),
+        ],
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code == 2
+        assert "needs rows that did not grow the tree" in err
+        assert "--levels-from honest" in err
+        assert "levels_from=" not in err
+        assert "certify(" not in err
+
+
 def test_new_rows_certify_a_saved_tree(capsys, tables):
     model = str(tables / "model.sureleaf")
     run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite")
@@ -42,9 +62,6 @@ def test_new_rows_certify_a_saved_tree(capsys, tables):
     assert code == 0
     assert (found["n_grown"], found["n_certifying"], found["alpha"]) == (300, 200, 0.1)
     assert sum(leaf["n"] for leaf in found["leaves"]) == 200
-    code, _, err = run(capsys, "certificate", model)
-    assert code == 2
-    assert "levels_from='honest'" in err
     code, _, err = run(capsys, "certificate", model, str(tables / "new.csv"))
     assert code == 2
     assert "--target" in err

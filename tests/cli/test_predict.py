@@ -263,7 +263,7 @@ def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed
     ]
 
 
-def test_csv_text_is_no_formula_and_reads_back_exactly(
+def test_csv_text_is_no_formula_and_reads_back_exactly_and_a_note_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = ["=1+1", "+cmd", "-2", "-x", "@a", "\ttab", "'quoted", "it's", "plain", "1,5"]
@@ -274,8 +274,12 @@ def test_csv_text_is_no_formula_and_reads_back_exactly(
     ).save(tmp_path / "m")
     pa.parquet.write_table(rows, tmp_path / "rows.parquet")
     arguments = ("predict", tmp_path / "m", tmp_path / "rows.parquet", "--keep", "=id", "-o")
-    assert run(capsys, *arguments, tmp_path / "safe.csv")[0] == 0
-    assert run(capsys, *arguments, tmp_path / "plain.csv", "--formulas")[0] == 0
+    code, _, notes = run(capsys, *arguments, tmp_path / "safe.csv")
+    assert code == 0
+    assert "column 'prediction' has text that a spreadsheet would run: '=no' is written" in notes
+    assert "column '=id' has text that a spreadsheet would run: '=1+1' is written" in notes
+    code, _, notes = run(capsys, *arguments, tmp_path / "plain.csv", "--formulas")
+    assert (code, notes) == (0, "")
     safe, plain = (pa.csv.read_csv(tmp_path / f"{name}.csv") for name in ("safe", "plain"))
     assert plain["=id"].to_pylist() == (cells * 4)[:40]
     assert plain["prediction"].to_pylist() == ["=no"] * 20 + ["yes"] * 20

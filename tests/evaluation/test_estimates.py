@@ -143,6 +143,47 @@ def test_leave_one_out_averages_rows_and_refuses_what_one_row_cannot_have() -> N
     assert 0.5 < judged.estimate("auc", of="model").value < 1
 
 
+def test_a_summary_says_once_which_measures_single_rows_cannot_have() -> None:
+    warnings = judge(LeaveOneOut()).summary().warnings
+    about = [line for line in warnings if "one row (leave-one-out)" in line]
+    assert len(about) == 1
+    assert about[0].startswith("balanced_accuracy, precision, recall, f_measure and auc are not")
+    assert "of='model'" not in about[0]
+
+
+def test_the_precision_of_a_model_that_never_predicts_the_positive_class_is_undefined() -> None:
+    X, y = np.zeros((60, 1)), (np.arange(60) < 20).astype(int)
+    for design in (Holdout(), KFold(5), KFold(5, repeats=2)):
+        judged = evaluate(AlarmAt(), X, y, design=design, random_state=0)
+        precision = judged.estimate("precision")
+        assert np.isnan(precision.value)
+        assert (precision.low, precision.high) == (0.0, 1.0)  # nothing is known about it
+        assert str(precision) == "undefined: no row is predicted as the positive class"
+        assert judged.estimate("recall").value == 0.0
+    X[0] = 1.0  # one alarm, in one fold, is enough
+    assert evaluate(AlarmAt(), X, y, random_state=0).estimate("precision").value == 1.0
+
+
+def test_an_undefined_rate_is_not_compared() -> None:
+    X, y = np.zeros((60, 1)), (np.arange(60) < 20).astype(int)
+    silent, loud = (
+        evaluate(AlarmAt(), rows, y, design=KFold(5), random_state=seed)
+        for rows, seed in ((X, 0), (X + 1.0, 1))
+    )
+    with pytest.raises(InvalidArgumentError, match="no finite value and interval"):
+        compare(silent, loud, measure="precision", independent=True)
+
+
+def test_warnings_state_the_accuracy_of_the_summary() -> None:
+    """Of nested folds and bootstrap samples, it is not the share of correct predictions."""
+    generator = np.random.default_rng(3)
+    X, y = generator.normal(size=(63, 2)), generator.random(63) < 0.3
+    for design in (NestedKFold(3, repeats=2), Bootstrap(20)):
+        summary = evaluate(Nearest(), X, y, design=design, random_state=0).summary()
+        accuracy = summary.estimates["accuracy"].value
+        assert f"Accuracy {100 * accuracy:.1f} % is no higher" in summary.warnings[0]
+
+
 def test_a_bootstrap_is_averaged_row_by_row_with_efrons_standard_error() -> None:
     judged = judge(Bootstrap(50))
     losses, counts = np.zeros((50, 120)), np.zeros((50, 120), dtype=int)
@@ -408,7 +449,7 @@ def test_a_rare_class_that_is_never_found_leaves_its_figures_open() -> None:
     for name in ("f_measure", "kappa", "matthews", "balanced_accuracy"):
         interval = judged.estimate(name)
         assert interval.high - interval.value >= 0.27, name  # the exact bound of 0 in 10 is .31
-        assert "0 in 10 rows" in interval.method
+        assert "Clopper-Pearson's for 0 of 10 rows" in interval.method
 
 
 class AlarmAt(Nearest):

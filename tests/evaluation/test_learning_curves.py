@@ -23,7 +23,7 @@ from sureleaf.evaluation import (
     learning_curve,
 )
 from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
-from sureleaf.evaluation.learning_curves import PowerLaw, fit_power_law, nested_order
+from sureleaf.evaluation.learning_curves import PowerLaw, RowsFor, fit_power_law, nested_order
 from sureleaf.evaluation.measures.named import NAMED
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 from tests.long_runs import runs
@@ -161,10 +161,20 @@ def test_a_target_beyond_the_limit_is_out_of_reach_and_one_below_is_reached() ->
     beyond = curve.rows_for(0.99)
     assert beyond.rows == math.inf
     assert "out of reach: the curve levels off at 0.95" in str(beyond)
-    assert str(beyond).endswith("at the earliest never)")
+    assert str(beyond).endswith("(95 % prediction interval: never)")
     reached = curve.rows_for(0.85)
     assert reached.more < 0
     assert "accuracy 0.85 is reached with 65 rows (95 % prediction interval: 6" in str(reached)
+
+
+def test_rows_without_an_upper_end_are_at_least_the_lower_end() -> None:
+    unknown = RowsFor("accuracy", 0.78, 5000, 2, math.inf, 600, 0.95, 0.79)
+    assert str(unknown) == (
+        "This curve cannot tell how many rows accuracy 0.78 needs (95 % prediction interval: at "
+        "least 2 rows). Use more repeats, or sizes that are further apart"
+    )
+    beyond = RowsFor("accuracy", 0.99, math.inf, 9000, math.inf, 600, 0.95, 0.95)
+    assert "(95 % prediction interval: at least 9,000 rows)" in str(beyond)
 
 
 def test_losses_are_reached_from_above() -> None:

@@ -333,6 +333,25 @@ def test_thousands_separators_are_read_if_given_and_noted_if_not(write, text, se
     assert columns(path, thousands=separator)["a"] == [2113.16, -57.5, None, 1000.0]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_date"),
+    [
+        ("01.02.2020", "28.2.2021", True),
+        ("12/31/20", "1/5/21", True),
+        ("31-12-2020", "01-01-2021", True),
+        ("31.12.2020 12:30", "01.01.2021 7:05:09", True),
+        ("1.2.10", "1.2.11", False),  # versions
+        ("01.02.2020", "unknown", False),
+    ],
+)
+def test_dates_that_are_not_read_as_dates_are_noted(write, recwarn, first, second, is_date):
+    path = write(f"a;b\n{first};x\n;y\n{second};y\n")
+    assert read_file(path)["a"].type == "string"
+    notes = [str(one.message) for one in recwarn if "dates are read" in str(one.message)]
+    expected = f"column 'a' of data.csv is text, because '{first}' is not written like 2020-12-31"
+    assert [note.startswith(expected) for note in notes] == [True] * is_date
+
+
 def test_whole_thousands_are_noted_only_if_they_are_not_decimals(write):
     assert columns(write("a;b\n1.234;x\n"))["a"] == [1.234]
     assert columns(write("a;b\n1.234;x\n"), thousands=".")["a"] == [1234.0]

@@ -1,18 +1,29 @@
 import io
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import TreeClassifier, compare, evaluate
-from sureleaf.designs import KFold
+from sureleaf import TreeClassifier, audit, compare, evaluate
+from sureleaf.designs import Bootstrap, KFold, NestedKFold
+from sureleaf.formatting import NOTHING
+from sureleaf.report.command_values import fit_values
 from sureleaf.report.terminal import (
+    FittedTable,
     interval_bar,
+    show_audit,
+    show_certificate,
     show_comparison,
     show_evaluation,
+    show_fit,
+    show_guaranteed,
     show_leaves,
     show_report,
     sparkline,
@@ -52,6 +63,51 @@ def test_a_confusion_matrix_of_repeats_says_that_every_prediction_counts(repeate
     assert "every prediction counts" not in printed(show_evaluation(once, once.summary()), 80)
 
 
+def test_a_confusion_matrix_is_not_wrapped() -> None:
+    X, y = three_classes()
+    names = np.array([f"a rather long name of class {label}" for label in range(3)])
+    judged = evaluate(TreeClassifier(), X, names[np.unique(y, return_inverse=True)[1]], n_jobs=1)
+    lines = printed(show_evaluation(judged, judged.summary()), 80).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("actual"))
+    assert [line.count("|") for line in lines[start : start + 5]] == [2] * 5
+    assert lines[start].split() == ["actual", "|", "1", "2", "3", "|", "sum"]
+
+
+def test_an_accuracy_that_is_not_that_of_the_matrix_says_why() -> None:
+    generator = np.random.default_rng(3)
+    X, y = generator.normal(size=(63, 2)), generator.random(63) < 0.3
+    for design, reason in (
+        (NestedKFold(3, repeats=2), "corrected for the smaller training sets of the inner folds"),
+        (Bootstrap(20), "a mean over rows, which were not predicted equally often"),
+    ):
+        judged = evaluate(GaussianNB(), X, y, design=design, random_state=0)
+        confusion = judged.confusion()
+        correct = np.trace(confusion.counts) / confusion.total
+        text = " ".join(printed(show_evaluation(judged, judged.summary()), 80).split())
+        assert f"{100 * correct:.1f} % of the predictions in the matrix are correct." in text
+        assert f"The accuracy above is {reason}." in text
+
+
+def test_a_cost_is_that_of_the_predictions_which_may_be_decisions() -> None:
+    X, y = mixed()
+    cost = [[0, 5], [1, 0]]
+    judged = evaluate(TreeClassifier(cost=cost), X, y, cost=cost, random_state=0)
+    summary = judged.summary()
+    assert summary.estimates["cost"].value == summary.estimates["decided_cost"].value
+    text = " ".join(printed(show_evaluation(judged, summary), 80).split())
+    assert "cost (of the predictions)" in text
+    assert "most probable class" not in text
+
+
+def test_an_undefined_measure_is_called_undefined() -> None:
+    X, y = np.zeros((60, 1)), (np.arange(60) < 20).astype(int)
+    judged = evaluate(DummyClassifier(), X, y, random_state=0)
+    text = printed(show_evaluation(judged, judged.summary()), 80)
+    line = next(line for line in text.splitlines() if line.startswith(" precision"))
+    assert line.split() == ["precision", NOTHING, "undefined"]
+    assert "precision is undefined: no row is predicted as the positive class" in text
+
+
 def test_leaves_and_comparisons_fit_60_columns(repeated: Any) -> None:
     X, y = mixed()
     model = TreeClassifier.c45(random_state=0).fit(X, y)
@@ -64,8 +120,70 @@ def test_leaves_and_comparisons_fit_60_columns(repeated: Any) -> None:
         assert any(
             row.endswith(told) and shown in row for row in map(str.rstrip, text.splitlines())
         )
+    assert "Too narrow here to show: 95 %" in text
+    assert "Too narrow" not in printed(show_leaves(model, leaves, 0.95), 100)
     found = compare(repeated, repeated)
     assert "…" not in printed(show_comparison(found), 60)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_certificates_and_audits_show_every_number_whole(width: int) -> None:
+    X, y = three_classes()
+    names = np.array(["build wind float", "build wind non-float", "headlamps"])
+    y = names[np.unique(y, return_inverse=True)[1]]
+    model = TreeClassifier(levels_from="honest", random_state=0).fit(X[:80], y[:80])
+    certificate = model.certificate()
+    text = printed(show_certificate(certificate), width)
+    for low, high in zip(certificate.leaves.low, certificate.leaves.high, strict=True):
+        assert f" {low:.3f}-{high:.3f} " in text
+    result = audit(model, X[80:], y[80:])
+    shown = printed(show_audit(result), width)
+    for low, high in zip(result.table.low, result.table.high, strict=True):
+        assert f" {low:.2f}-{high:.2f} " in shown
+    assert "build wind" in text
+    assert "build wind" in shown
+    assert "…" not in text + shown
+
+
+def test_class_names_wrap_between_words_before_a_column_of_numbers_is_cut() -> None:
+    table = FittedTable("leaf", "class", "a", "b", wrapped="class", dispensable=("b",))
+    table.add_row("1", "a rather long name of a class", "0.123-0.456", "1,234,567")
+    wide, narrow = printed([table], 80), printed([table], 34)
+    assert "a rather long name of a class  0.123-0.456  1,234,567" in wide
+    assert "Too narrow here to show: b" in narrow
+    assert "0.123-0.456" in narrow
+    assert {"rather", "long", "name", "class"} <= set(narrow.split())
+
+
+def _guaranteed(confidence: float, *, cost: Any = None) -> str:
+    X, y = mixed()
+    model = TreeClassifier(levels_from="honest", cost=cost, random_state=0).fit(X, y)
+    leaves = model.leaves(guarantee="simultaneous", confidence=confidence)
+    at_costs = cost is not None
+    shown = show_guaranteed(leaves, 100, 0.95, confidence, at_costs=at_costs)
+    return " ".join(printed(shown, 100).split())
+
+
+def test_guarantees_at_costs_speak_of_decisions() -> None:
+    text = _guaranteed(0.95, cost=[[0, 5], [1, 0]])
+    assert "cheapest decision" in text
+    assert " decides " in text
+    assert "class;" not in text
+    assert "its class" not in text
+    assert "majority class" in _guaranteed(0.95)
+
+
+def test_a_leaf_that_is_proven_but_not_certified_has_an_explanation() -> None:
+    X, y = mixed()
+    model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
+    leaves = model.leaves(guarantee="simultaneous")
+    largest = float((1.0 - leaves.confidence).max())
+    assert 0.0 < largest < 0.5
+    explained = "A certificate with --alpha"
+    assert explained in _guaranteed(1.0 - 1.5 * largest)
+    assert explained not in _guaranteed(1.0 - 0.999)
+    certificate = printed(show_certificate(model.certificate()), 100)
+    assert "A leaf is certified if p is at most 0.025" in certificate
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -111,3 +229,20 @@ def test_one_flagged_leaf_is_one() -> None:
     text = " ".join(printed(show_leaves(model, replace(leaves, flagged=flagged), 0.95), 80).split())
     assert "1 leaf is flagged (!), with" in text
     assert "do not rely on it alone." in text
+
+
+def test_an_expected_cost_has_as_many_decimals_as_a_measured_one() -> None:
+    X, y = mixed()
+    model = TreeClassifier(cost=[[0, 1], [1, 0]], max_leaves=1, random_state=0).fit(X, y)
+    text = " ".join(printed(show_leaves(model, model.leaves(), 0.95), 80).split())
+    assert re.search(r"expected to cost \d\.\d{4} per unseen row", text)
+    values = fit_values(model, "y", n_rows=len(y), n_left_out=0) | {"saved": "m.sureleaf"}
+    assert re.search(r"expected to cost .*\d\.\d{4}.* per unseen", " ".join(show_fit(values)))
+
+
+def test_an_audit_says_how_stated_probabilities_of_0_or_1_count() -> None:
+    _, y = mixed()
+    numbers = np.arange(len(y), dtype=float)[:, np.newaxis]
+    tree = DecisionTreeClassifier(random_state=0).fit(numbers[::2], y[::2])
+    text = " ".join(printed(show_audit(audit(tree, numbers[1::2], y[1::2])), 80).split())
+    assert "rows have a stated probability of 0 or 1, taken as" in text

@@ -484,7 +484,7 @@ class Audit:
         measure : str
             As for `sureleaf.compare`.
         margin : float
-            The smallest difference that matters.
+            The largest difference that does not matter.
 
         Returns
         -------
@@ -928,7 +928,8 @@ def _remarks(
         text = looks_like_training(audited, output.trees)
     if text is None:
         return [], False
-    warnings.warn(f"{text} If they are, pass rows='training'.", TrainingRowsWarning, stacklevel=3)
+    advice = "If they are its training rows, pass rows='training'."
+    warnings.warn(f"{text} {advice}", TrainingRowsWarning, stacklevel=3)
     return [text], True
 
 

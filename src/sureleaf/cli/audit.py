@@ -160,8 +160,6 @@ def audit(
     subgroups = result.by(*by, of=of) if by else None
     comparison = result.compare(others[0], measure=measure) if others else None
     compared = None if comparison is None else (others[0].model, comparison)
-    for warning in caught:
-        typer.echo(f"sureleaf: {' '.join(str(warning.message).split())}", err=True)
     origin = Origin(
         target,
         source=data.name,
@@ -177,9 +175,11 @@ def audit(
     if output is not None:
         write_audit(document, output)
     if as_json:
+        _echo(caught)
         show_json(dict(document))
         return
-    show(*show_audit(result), *options.unlabelled_note(n_left_out))
+    seen = ["If they are its training rows, give --rows training."] if result.looks_seen else []
+    show(*show_audit(result), *seen, *options.unlabelled_note(n_left_out))
     if segments is not None:
         show("", *show_where(segments))
     if subgroups is not None:
@@ -188,6 +188,13 @@ def audit(
         show("", Text(str(comparison)))
     if output is not None:
         show("", Text(f"Page: {output}"))
+
+
+def _echo(caught: list[warnings.WarningMessage]) -> None:
+    """Print warnings beside JSON; the text of an audit has them as remarks."""
+    for warning in caught:
+        text = str(warning.message).replace("pass rows='training'", "give --rows training")
+        typer.echo(f"sureleaf: note: {' '.join(text.split())}", err=True)
 
 
 @dataclass(frozen=True)

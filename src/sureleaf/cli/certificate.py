@@ -78,6 +78,13 @@ def certificate(
             )
         model, rows = None, source
     if rows is None:
+        options.check_held_out(
+            model,
+            "a certificate",
+            "Give rows that it has not seen: "
+            f"sureleaf certificate {source.name} NEW.csv --target COLUMN. Or fit it with "
+            "--levels-from honest, which sets half of the rows aside.",
+        )
         certificate = model.certificate(alpha=alpha)
     else:
         if target is None:

@@ -115,20 +115,50 @@ def leaves(
         model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
-    table = model.leaves(level=level, confidence=confidence, utility=utility, guarantee=guarantee)
+    levels = {"level": level, "confidence": confidence, "utility": utility}
     if guarantee is not None:
-        n_grown = model.model_.held_out.n_grown
-        if as_json:
-            show_json(command_values.guaranteed_values(model, table, n_grown, level, confidence))
-        else:
-            text = terminal.show_guaranteed(
-                table, n_grown, level, confidence, most=most, every=every
-            )
-            show(*text, *options.unlabelled_note(n_left_out))
+        shown_rows = {"most": most, "every": every}
+        _show_guaranteed(model, guarantee, levels, shown_rows, n_left_out, as_json=as_json)
         return
+    table = model.leaves(**levels)
     if as_json:
         show_json(command_values.leaf_values(model, table))
     else:
         text = terminal.show_leaves(model, table, level, None if every else most)
         rule = model.model_.rule
         show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))
+
+
+def _show_guaranteed(
+    model: Any,
+    guarantee: str,
+    levels: dict[str, Any],
+    shown_rows: dict[str, Any],
+    n_left_out: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Show what held-out rows prove about all leaves at once."""
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.report import command_values, terminal
+
+    options.check_held_out(
+        model,
+        "--guarantee",
+        "Fit it with --levels-from honest, which sets half of the rows aside.",
+    )
+    table = model.leaves(**levels, guarantee=guarantee)
+    n_grown = model.model_.held_out.n_grown
+    level, confidence = levels["level"], levels["confidence"]
+    if as_json:
+        show_json(command_values.guaranteed_values(model, table, n_grown, level, confidence))
+        return
+    text = terminal.show_guaranteed(
+        table,
+        n_grown,
+        level,
+        confidence,
+        at_costs=model.model_.rule is not None,
+        **shown_rows,
+    )
+    show(*text, *options.unlabelled_note(n_left_out))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sureleaf.scale import SourceRows
 
 __all__ = [
+    "check_held_out",
     "check_output",
     "decided_by",
     "evaluated_model",
@@ -632,6 +633,30 @@ def decided_by(model: Any, cost: str | None) -> Any:
             "decisions. Fit them with the costs: sureleaf fit --bagged 30 --cost ..."
         )
     return model.with_cost(read_cost(cost, model.classes_))
+
+
+def check_held_out(model: Any, what: str, advice: str) -> None:
+    """Raise an error if a tree has no rows that did not grow it, with advice for the command line.
+
+    Parameters
+    ----------
+    model : TreeClassifier
+        Fitted.
+    what : str
+        The option or command that needs such rows.
+    advice : str
+        A sentence: what to do.
+    """
+    held_out = model.model_.held_out
+    if held_out is None:
+        raise InvalidArgumentError(
+            f"{what} needs rows that did not grow the tree; got a tree that has none. {advice}"
+        )
+    if held_out.problem:
+        raise InvalidArgumentError(
+            f"{what} needs held-out rows that are independent of each other, without weights; "
+            f"{held_out.problem} {advice}"
+        )
 
 
 def _parse_cost(text: str) -> list[list[float]] | None:

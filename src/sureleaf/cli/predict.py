@@ -139,6 +139,11 @@ def _read_sets(model: Any, alpha: float, per: str) -> Any:
             f"--alpha needs a model of one tree; got a {type(model).__name__}, whose rows have no "
             "leaves in common. Leave it out."
         )
+    options.check_held_out(
+        model,
+        "--alpha",
+        "Fit it with --levels-from honest, which sets half of the rows aside.",
+    )
     return model.model_.node_sets(alpha, None if per == "all" else per)
 
 

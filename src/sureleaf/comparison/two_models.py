@@ -315,10 +315,10 @@ def difference_of_estimates(first: Estimate, second: Estimate, name: str) -> Dif
     >>> round(test.low, 3), round(test.high, 3)
     (0.064, 0.136)
     """
-    ends = [first.low, first.high, second.low, second.high]
-    if not np.isfinite(ends).all():
+    numbers = [number for one in (first, second) for number in (one.value, one.low, one.high)]
+    if not np.isfinite(numbers).all():
         raise InvalidArgumentError(
-            f"{name} has no finite interval in one of the evaluations ({first.method}; "
+            f"{name} has no finite value and interval in one of the evaluations ({first.method}; "
             f"{second.method}). Compare another measure."
         )
     z = float(ndtri((1 + first.level) / 2))

@@ -38,6 +38,7 @@ __all__ = [
     "estimate",
     "interval_of_rate",
     "is_pooled",
+    "needs_larger_parts",
     "possible_values",
     "prevalence_slopes",
     "prevalence_variance",
@@ -153,9 +154,14 @@ def _with_width(result: Estimate, evaluation: "Evaluation", measure: Measure) ->
     high = max(result.high, min(result.value + bound * span, most), *changed)
     if (low, high) == (result.low, result.high):
         return result
-    why = "no spread" if is_point else "the rarest class all correct or all wrong"
+    why = (
+        "all values are equal"
+        if is_point
+        else "the predictions for the rarest class are all correct or all wrong"
+    )
     method = (
-        f"{result.method}; {why}, so Clopper-Pearson's bound of 0 in {n:.4g} {_units(evaluation)}"
+        f"{result.method}; {why}, so the interval is as wide as Clopper-Pearson's for 0 of {n:.4g} "
+        f"{_units(evaluation)}"
     )
     return replace(result, low=low, high=high, method=method)
 
@@ -173,6 +179,8 @@ def _of_model(
         check_choice("method", method, METHODS)
     repeats = _repeats(evaluation)
     result = _interval_of_rows(evaluation, measure, repeats, level, method)
+    if math.isnan(result.value):
+        return result
     n_models = len(evaluation.main_splits)
     which = "this model" if n_models == 1 else f"the {n_models} models fitted, on average"
     return replace(result, method=f"{result.method}, {which}")
@@ -244,9 +252,11 @@ def _rate_interval(
         count += float(weights @ (counted & among))
         total += float(weights @ among)
         squares += float(weights**2 @ among)
+    if not total > 0:
+        return _undefined_rate(measure, level)
     # Repeats use the same rows, so n is that of one repeat; weighted rows: the effective number.
-    n = total**2 / squares / len(repeats) if squares > 0 else 0.0
-    rate = count / total if total > 0 else 0.0
+    n = total**2 / squares / len(repeats)
+    rate = count / total
     # Wilson's interval is shorter, but misses its level where few rows of one kind are expected.
     approximate = method == "wilson"
     interval = (wilson if approximate else clopper_pearson)(min(rate * n, n), n, level=level)
@@ -254,6 +264,25 @@ def _rate_interval(
     if repeats[0].weights is not None:
         name += f" with {n:.1f} effective rows"
     return Estimate(rate, *interval, level, name)
+
+
+_NO_ROWS = {
+    "precision": "no row is predicted as the positive class",
+    "recall": "no row is of the positive class",
+    "false_negative_rate": "no row is of the positive class",
+    "specificity": "all rows are of the positive class",
+    "false_positive_rate": "all rows are of the positive class",
+}
+
+
+def _undefined_rate(measure: Measure, level: float) -> Estimate:
+    """Return a rate of no rows, such as the precision if no row is predicted positive.
+
+    Its interval is 0 to 1: nothing is known about the rate. The plain functions in
+    `sureleaf.measures` return 0 for it, as scikit-learn does with a warning.
+    """
+    why = _NO_ROWS.get(measure.name, "there are no rows to count")
+    return Estimate(math.nan, 0.0, 1.0, level, f"undefined: {why}")
 
 
 def _has_variance(rows: Scored) -> bool:
@@ -272,6 +301,12 @@ def _auc_interval(rows: Scored, level: float) -> Estimate:
     return delong_interval(positive, table[:, rows.positive], level=level)
 
 
+def needs_larger_parts(evaluation: "Evaluation", measure: Measure) -> bool:
+    """Return whether the test parts are single rows, for which the measure is not defined."""
+    is_single = evaluation.design.kind == "leave one out" and evaluation.groups is None
+    return is_single and measure.row_values is None
+
+
 def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
     kind = evaluation.design.kind
     if kind == "holdout":
@@ -284,7 +319,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         return _nested(evaluation, measure, level)
     if kind == "bootstrap" and by_rows and evaluation.groups is None:
         return _out_of_bag(evaluation, measure, level)
-    if kind == "leave one out" and not by_rows and evaluation.groups is None:
+    if needs_larger_parts(evaluation, measure):
         raise InvalidArgumentError(
             f"{measure.name} is not defined for a test part of one row (leave-one-out). "
             "Use of='model', or KFold."
@@ -293,11 +328,8 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     defined = values[~np.isnan(values)]
     if np.isinf(defined).any():
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
-    if len(defined) < 2 and measure.counted:  # all splits together have rows to count
-        value = float(defined[0]) if len(defined) else 0.0
-        n, (low, high) = interval_of_rate(evaluation, measure, value, level)
-        name = f"Clopper-Pearson of {n:.4g} {_units(evaluation)}; defined in {len(defined)} splits"
-        return Estimate(value, low, high, level, f"{name}, this algorithm")
+    if len(defined) < 2 and measure.counted:
+        return _rate_of_few_splits(evaluation, measure, defined, level)
     if len(defined) < 2:
         raise InvalidArgumentError(
             f"{measure.name} is defined in {len(defined)} of {len(evaluation.splits)} splits; "
@@ -320,6 +352,18 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
     return _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
+
+
+def _rate_of_few_splits(
+    evaluation: "Evaluation", measure: Measure, defined: FloatArray, level: float
+) -> Estimate:
+    """Return a rate that is defined in one split or in none: all splits together have its rows."""
+    if not len(defined):
+        return _undefined_rate(measure, level)
+    value = float(defined[0])
+    n, (low, high) = interval_of_rate(evaluation, measure, value, level)
+    name = f"Clopper-Pearson of {n:.4g} {_units(evaluation)}; defined in 1 split, this algorithm"
+    return Estimate(value, low, high, level, name)
 
 
 def _on_the_logit_scale(value: float, half_width: float, measure: Measure) -> Interval[float]:

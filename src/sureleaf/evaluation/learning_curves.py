@@ -258,25 +258,29 @@ class RowsFor(TextDisplay):
         what = f"{self.measure} {self.target:g}"
         level = f"{100 * self.level:g} % prediction interval"
         if not self.is_known:
-            high = f"{self.high:,.0f} rows" if math.isfinite(self.high) else "never"
             return (
-                f"this curve cannot tell how many rows {what} needs ({level}: {self.low:,.0f} rows "
-                f"to {high}); use more repeats, or sizes that are further apart"
+                f"This curve cannot tell how many rows {what} needs ({level}: "
+                f"{_row_range(self.low, self.high)}). Use more repeats, or sizes that are further "
+                "apart"
             )
         if not math.isfinite(self.rows):
-            best = f"with {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
+            best = f"at least {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
             return (
                 f"{what} is out of reach: the curve levels off at {self.limit:.4g} "
-                f"({level}: at the earliest {best})"
+                f"({level}: {best})"
             )
         if self.more <= 0:
-            high = f"{self.high:,.0f}" if math.isfinite(self.high) else "never"
-            return (
-                f"{what} is reached with {self.rows:,.0f} rows ({level}: {self.low:,.0f} to {high})"
-            )
-        low = f"{max(self.low - self.available, 0):,.0f}"
-        high = f"{self.high - self.available:,.0f} more" if math.isfinite(self.high) else "never"
-        return f"{self.more:,.0f} more rows for {what} ({level}: {low} to {high})"
+            ends = _row_range(self.low, self.high)
+            return f"{what} is reached with {self.rows:,.0f} rows ({level}: {ends})"
+        ends = _row_range(max(self.low - self.available, 0), self.high - self.available, " more")
+        return f"{self.more:,.0f} more rows for {what} ({level}: {ends})"
+
+
+def _row_range(low: float, high: float, more: str = "") -> str:
+    """Write an interval of rows, whose upper end may be infinite."""
+    if math.isinf(high):
+        return f"at least {low:,.0f}{more} rows"
+    return f"{low:,.0f} to {high:,.0f}{more or ' rows'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +355,10 @@ class LearningCurve(TextDisplay):
         if high - low < 1e-12 and math.isfinite(span):  # equal values are still uncertain
             bound = clopper_pearson(0, n_test, level=self.level).high * span
             low, high = low - bound, high + bound
-            name += f"; no spread, so Clopper-Pearson's bound of 0 in {n_test:.0f} test rows"
+            name += (
+                "; all values are equal, so the interval is as wide as Clopper-Pearson's for 0 of "
+                f"{n_test:.0f} test rows"
+            )
         low, high = max(low, self.measure.low), min(high, self.measure.high)
         return Estimate(mean.value, low, high, self.level, name)
 

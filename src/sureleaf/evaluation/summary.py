@@ -8,10 +8,11 @@ import numpy as np
 
 from sureleaf.arguments import check_level
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.estimates import needs_larger_parts
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
 from sureleaf.evaluation.measures.named import NAMED
-from sureleaf.formatting import TextDisplay, percent
+from sureleaf.formatting import TextDisplay, listed, percent
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
@@ -85,6 +86,7 @@ def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
     check_level(level)
     estimates, warnings = {}, []
     two = len(evaluation.classes) == 2
+    single_rows = []
     for name in MEASURES:
         needs_two = name in ("precision", "recall", "f_measure")
         if (
@@ -93,13 +95,21 @@ def summarise(evaluation: "Evaluation", *, level: float) -> Summary:
             or (NAMED[name].needs_probabilities and evaluation.probabilities is None)
         ):
             continue
+        if needs_larger_parts(evaluation, NAMED[name]):
+            single_rows.append(name)
+            continue
         try:
             estimates[name] = evaluation.estimate(name, level=level)
         except InvalidArgumentError as problem:
             warnings.append(f"{name}: {problem}")
+    if single_rows:
+        warnings.append(
+            f"{listed(single_rows)} are not defined for a test part of one row (leave-one-out). "
+            "For them, evaluate with folds."
+        )
     confusion = evaluation.confusion()
     majority = float(np.max(confusion.actual) / confusion.total)
-    warnings += _class_warnings(confusion, majority)
+    warnings += _class_warnings(confusion, majority, estimates.get("accuracy"))
     warnings += _value_warnings(evaluation, estimates)
     design = ", ".join(
         f"{key}={value}" for key, value in evaluation.design.to_dict().items() if key != "design"
@@ -124,11 +134,17 @@ def _cheapest(evaluation: "Evaluation") -> tuple[Any, float] | None:
     return evaluation.classes.tolist()[least], float(means[least])
 
 
-def _class_warnings(confusion: ConfusionMatrix, majority: float) -> list[str]:
-    """Warn about a high accuracy that only reflects the most frequent class."""
+def _class_warnings(
+    confusion: ConfusionMatrix, majority: float, estimate: Estimate | None
+) -> list[str]:
+    """Warn about a high accuracy that only reflects the most frequent class.
+
+    The accuracy is the estimate that the summary states, if there is one: of nested folds and
+    bootstrap samples, it is not the share of the correct predictions.
+    """
     warnings = []
     correct = np.diag(confusion.counts)
-    accuracy = float(correct.sum() / confusion.total)
+    accuracy = float(correct.sum() / confusion.total) if estimate is None else estimate.value
     if accuracy <= majority + 1e-12:
         most = confusion.labels.tolist()[int(np.argmax(confusion.actual))]
         warnings.append(

@@ -337,7 +337,8 @@ def csv_warnings(
     """Yield a message for each text column that probably was meant to be something else.
 
     Either nearly all of its cells are numbers, or all are with thousands separators, percent signs,
-    or decimal commas and points mixed, or it has a category such as "?" or "NA".
+    or decimal commas and points mixed, or all are dates such as 01.02.2020, or it has a category
+    such as "?" or "NA".
 
     Parameters
     ----------
@@ -374,6 +375,13 @@ def csv_warnings(
         formatted = _formatted_numbers(column, all_missing, decimal)
         if formatted is not None:
             yield f"column {name!r} of {file_name} is text, because {formatted}"
+            continue
+        date = _first_local_date(column, all_missing)
+        if date is not None:
+            yield (
+                f"column {name!r} of {file_name} is text, because {date!r} is not written like "
+                "2020-12-31, the form in which dates are read; write dates so"
+            )
             continue
         mixed = _first_other_decimal(column, all_missing, number, decimal)
         if mixed is not None:
@@ -430,6 +438,23 @@ def _formatted_numbers(column: Any, missing: Any, decimal: str) -> str | None:
             return None
     cell = first.filter(percents)[0].as_py()
     return f"{cell!r} has a percent sign; remove the signs from the file to read numbers"
+
+
+def _first_local_date(column: Any, missing: Any) -> str | None:
+    """Return the first cell if all first cells are dates such as 31.12.2020 or 12/31/20."""
+    import pyarrow.compute as pc
+
+    first = _without(column.slice(0, _CHECKED_ROWS), missing)
+    time = r"( \d{1,2}:\d{2}(:\d{2})?)?$"
+    for mark, year in ((".", r"\d{4}"), ("/", r"(\d{4}|\d{2})"), ("-", r"\d{4}")):
+        pattern = rf"^\d{{1,2}}[{mark}]\d{{1,2}}[{mark}]{year}{time}"
+        for part in (first.slice(0, 20), first):  # most columns: without looking at all cells
+            if not len(part) or not pc.all(pc.match_substring_regex(part, pattern)).as_py():
+                break
+        else:
+            cell: str = first[0].as_py()
+            return cell
+    return None
 
 
 def _separated(separator: str, decimal: str) -> str:

@@ -447,7 +447,8 @@ def _of_measures() -> MethodRecord:
         "AUC with the interval of DeLong, log loss (nce), Brier score (quadratic_loss, summed over "
         "the classes) and cost with that of the bootstrap (BCa), intercept and slope of "
         "calibration with that of the sandwich estimator. A slope below 1 means probabilities that "
-        "are too extreme.",
+        "are too extreme. For both, a stated probability of 0 or 1 counts as half a row of all "
+        "rows away from it.",
         "rows, or groups of rows, are independent",
         "Van Calster, B. et al. (2019). Calibration: the Achilles heel of predictive analytics. "
         "BMC Medicine 17, 230.",

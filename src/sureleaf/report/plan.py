@@ -13,7 +13,7 @@ from sureleaf import levels
 from sureleaf.arguments import check_level, check_number
 from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.comparison.planning import smallest_count
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.formatting import count_of
 from sureleaf.levels.estimates import METHODS
 from sureleaf.report.terminal import number_table
@@ -165,6 +165,8 @@ def make_plan(
     """
     if rows is not None and rows < 0:
         raise InvalidArgumentError(f"rows must be 0 or more; got {rows}.")
+    if confidence is not None and threshold != 0.5:
+        _check_side(p_max, confidence, threshold)
     wanted = tuple(
         WantedLevel(name, level, _rows_for(p_max, name, level, threshold))
         for name, level in (("confidence", confidence), ("utility", utility))
@@ -180,6 +182,18 @@ def make_plan(
         biases=() if bias is None else _biases(p_max, bias),
         threshold=threshold,
     )
+
+
+def _check_side(p_max: tuple[float, float], confidence: float, threshold: float) -> None:
+    """Raise an error if the range contains the threshold, where no decision is the cheaper one."""
+    low, high = p_max
+    if confidence > 0.5 and low <= threshold <= high:
+        got = f"{low:g}" if low == high else f"{low:g} to {high:g}, which contains it"
+        raise UnreachableLevelError(
+            f"p_max must be on one side of the cost threshold, {threshold:.4g}, for a confidence "
+            f"of {confidence:g}; got {got}. At the threshold both decisions cost the same, so no "
+            "number of rows is enough. Give a range below or above it."
+        )
 
 
 def _rows_for(p_max: tuple[float, float], name: str, level: float, threshold: float) -> int:
@@ -379,8 +393,9 @@ def plan_rows(
         )
     if not questions:
         raise InvalidArgumentError(
-            "plan needs a question: --p-max for a node, --half-width for an interval, or "
-            "--difference for a comparison; got none of them."
+            "plan needs a question: --p-max for a node; --half-width for an interval or "
+            "--difference for a comparison of error rates; --auc-width, --slope-width or "
+            "--leaf-share for a study; got none of them."
         )
     return RowsPlan(tuple(questions), level)
 

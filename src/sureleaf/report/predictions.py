@@ -70,12 +70,15 @@ class PredictionSummary:
         How often each class was predicted.
     unseen : dict of str to int
         Per column, the values that were not in the training rows.
+    quoted : dict of str to str
+        Per column of the output, the first text that got an apostrophe, see `without_formulas`.
     """
 
     rows: int = 0
     abstained: int = 0
     predictions: Counter[Any] = field(default_factory=Counter)
     unseen: Counter[str] = field(default_factory=Counter)
+    quoted: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> PredictionValues:
         """Return plain values for JSON."""
@@ -241,6 +244,8 @@ def write_predictions(
                     writer = writer or _open_writer(file, kind, output_table.schema)
                     writer.write_table(output_table)
                 _count(summary, model, table, output)
+                if written is without_formulas:
+                    summary.quoted = _quoted_texts(output_table, table) | summary.quoted
                 if bar is not None:
                     bar.update(summary.rows, f"{summary.rows:,} rows")
             if writer is None:
@@ -334,6 +339,24 @@ def without_formulas(table: Any) -> Any:
     return pa.table(columns)
 
 
+def _quoted_texts(written: Any, table: Any) -> dict[str, str]:
+    """Return the first text of each column that got an apostrophe."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = {}
+    for name, column, before in zip(
+        table.column_names, written.columns, table.columns, strict=True
+    ):
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not is_text or column.equals(before):
+            continue
+        changed = column.filter(pc.match_substring_regex(column, "^'"))
+        if len(changed):
+            found[name] = changed[0].as_py()[1:]
+    return found
+
+
 def show_predicted(summary: PredictionSummary, output: str) -> Iterator[str]:
     """Yield what was predicted, and where it was written.
 
@@ -364,6 +387,11 @@ def notes(summary: PredictionSummary) -> Iterator[str]:
         yield (
             f"{several} of column {name!r} {was} not in the training rows; such rows go down all "
             "branches"
+        )
+    for name, text in summary.quoted.items():
+        yield (
+            f"column {name!r} has text that a spreadsheet would run: {text!r} is written with an "
+            "apostrophe in front. To write it as it is: --formulas"
         )
 
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sureleaf.formatting import (
+    NOTHING,
     count_of,
     interval,
     level_percent,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, Summary
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
     from sureleaf.report.command_values import FitValues
@@ -100,6 +102,80 @@ class WideText:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(self.text if options.max_width >= len(self.text) else "", no_wrap=True)
+
+
+class FittedTable:
+    """A table that leaves out whole columns where they do not fit, and says so: no number is cut.
+
+    Parameters
+    ----------
+    *headings : str
+        The first column is left-aligned, the others right-aligned.
+    wrapped : str
+        The heading of the column of class names, which are wrapped if they are long.
+    dispensable : sequence of str
+        The headings of the columns that may be left out, the first one first.
+    """
+
+    def __init__(self, *headings: str, wrapped: str, dispensable: Sequence[str]) -> None:
+        self.caption = ""
+        self._headings = headings
+        self._wrapped = wrapped
+        self._dispensable = dispensable
+        self._rows: list[tuple[str, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row of text with markup."""
+        self._rows.append(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unlimited = options.update_width(10_000)  # a measurement is cut at the width
+        for n_left_out in range(len(self._dispensable) + 1):
+            left_out = self._dispensable[:n_left_out]
+            table = self._without(left_out)
+            if Measurement.get(console, unlimited, table).minimum <= options.max_width:
+                break
+        yield table
+        if left_out:
+            yield Text(f"Too narrow here to show: {', '.join(left_out)}", style="dim")
+
+    def _without(self, left_out: Sequence[str]) -> Table:
+        table = number_table(tight=True)
+        shown = [i for i, heading in enumerate(self._headings) if heading not in left_out]
+        for i in shown:
+            heading = self._headings[i]
+            words = heading.split(" ") if len(heading) > MAX_WHOLE_LABEL else [heading]
+            widest = max((Text.from_markup(row[i]).cell_len for row in self._rows), default=0)
+            wraps = heading == self._wrapped and widest > MAX_WHOLE_LABEL
+            least = max([*map(len, words), MAX_WHOLE_LABEL if wraps else widest])
+            table.add_column(
+                heading,
+                justify="right" if i else "left",
+                min_width=least,
+                overflow="fold",
+                no_wrap=not wraps and len(words) == 1,
+            )
+        for row in self._rows:
+            table.add_row(*(row[i] for i in shown))
+        if self.caption:
+            table.caption = self.caption
+        return table
+
+
+class _FittedText:
+    """Text that is made for the width of the terminal.
+
+    Parameters
+    ----------
+    text : callable
+        The letters per line -> the text.
+    """
+
+    def __init__(self, text: Callable[[int], str]) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self._text(options.max_width))
 
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -175,7 +251,7 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
 
 def show_leaves(
     model: "TreeClassifier", leaves: "LeafTable", level: float, most: int | None = None
-) -> Iterator[str | Table]:
+) -> Iterator[RenderableType]:
     """Yield the answer in sentences, the rules, the table of leaves, and what to know about them.
 
     Parameters
@@ -208,7 +284,7 @@ def show_leaves(
         cost = model.complete_model().expected_cost()
         expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
         if cost is not None:
-            expected = f"cost [bold]{cost:.4g}[/bold] per unseen row"
+            expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
         yield f"{tree} It is expected to {expected}; its mean confidence is [bold]{sure}[/bold]."
     yield from _show_flagged(leaves, _leaves)
     shown = largest_leaves(leaves.n, most)
@@ -236,7 +312,8 @@ def show_guaranteed(
     *,
     most: int | None = None,
     every: bool = False,
-) -> Iterator[str | Table]:
+    at_costs: bool = False,
+) -> Iterator[RenderableType]:
     """Yield what held-out rows prove about all leaves at once.
 
     Parameters
@@ -251,6 +328,8 @@ def show_guaranteed(
         Show this many leaves, those with the most rows; by default all.
     every : bool
         Show all leaves.
+    at_costs : bool
+        Whether the leaves decide by costs: then decisions are proven, not classes.
     """
     n_flagged, n_leaves = int(leaves.flagged.sum()), len(leaves.leaf)
     yield (
@@ -259,26 +338,34 @@ def show_guaranteed(
         "distribution of the data."
     )
     n_right, error = n_leaves - n_flagged, percent(1.0 - confidence)
+    verb, noun, nouns = (
+        ("make", "the cheapest decision", "the cheapest decisions")
+        if at_costs
+        else ("name", "its true majority class", "their true majority classes")
+    )
     if n_right:
-        which = "The other leaf names" if n_right == 1 else f"The other {n_right} leaves name"
-        if not n_flagged:
-            which = "The leaf names" if n_leaves == 1 else f"All {n_leaves} leaves name"
+        which = f"{'The other' if n_flagged else 'All'} {n_right} leaves {verb} {nouns}"
+        if n_right == 1:
+            which = f"The {'other leaf' if n_flagged else 'leaf'} {verb}s {noun}"
         flagged = (
             f"[yellow]{_leaves(n_flagged)} {'is' if n_flagged == 1 else 'are'} flagged (!)[/yellow]"
             ": not proven. "
             if n_flagged
             else ""
         )
-        noun = "its true majority class" if n_right == 1 else "their true majority classes"
-        yield f"{flagged}[bold]{which} {noun}[/bold]; error probability at most {error}."
+        yield f"{flagged}[bold]{which}[/bold]; error probability at most {error}."
     else:
-        yield "[yellow]No leaf is proven to name its true majority class.[/yellow]"
+        yield f"[yellow]No leaf is proven to {verb} {noun}.[/yellow]"
     shown = largest_leaves(leaves.n, None if every else most)
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
-    table = number_table("leaf", "rows", tight=True, no_wrap=True)
-    for name in ("predicts", "correct", f"{level_percent(level)}, all at once", "p", "needed"):
-        table.add_column(name, justify="right")
+    predicts = "decides" if at_costs else "predicts"
+    table = FittedTable(
+        *("leaf", "rows", predicts, "correct"),
+        *(f"{level_percent(level)}, all at once", "p", "needed"),
+        wrapped=predicts,
+        dispensable=("needed", "correct"),
+    )
     for line in shown:
         needed = leaves.rows_needed[line]
         correct = "" if not leaves.n[line] else f"{leaves.probability[line]:.2f}"
@@ -292,15 +379,26 @@ def show_guaranteed(
             "?" if math.isnan(needed) else f"{needed:,.0f}",
         )
     yield table
+    proven = "decision" if at_costs else "class"
     for line in shown:
         if leaves.flagged[line]:
-            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
+            advice = str(leaves.repair[line]).replace("its class", f"its {proven}")
+            yield f"Leaf {leaves.leaf[line]}: {escape(advice)}."
+    if n_flagged:
+        yield "[dim]Numbers of rows hold if the class shares of the leaf stay the same.[/dim]"
+    p_values, bound = 1.0 - leaves.confidence, 1.0 - confidence
+    if np.any((p_values > bound / 2) & (p_values <= bound)):
+        yield (
+            f"[dim]A {proven} is proven here if p is at most {bound:.3g}. A certificate with "
+            f"--alpha {bound:.3g} needs {bound / 2:.3g}: it uses half of its error probability for "
+            "the limits.[/dim]"
+        )
     hidden = n_leaves - len(shown)
     if hidden:
         yield f"[dim]{count_of(hidden, 'more leaf', 'more leaves')}: --all shows them.[/dim]"
 
 
-def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
+def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
     """Yield the sentences of a certificate and the table of its leaves."""
     leaves = certificate.leaves
     yield f"[bold]Certificate of a tree with {_leaves(len(leaves))}[/bold]"
@@ -308,10 +406,12 @@ def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
         yield f"- {escape(sentence)}"
     for leaf, rule in zip(leaves.leaf, leaves.rule, strict=True):
         yield f"[dim]Leaf {leaf}:[/dim] {escape(rule)}"
-    table = number_table("leaf", "rows", tight=True, no_wrap=True)
     predicts = "decides" if certificate.at_costs else "predicts"
-    for name in (predicts, "correct", "limits", "p", "certified"):
-        table.add_column(name, justify="right")
+    table = FittedTable(
+        *("leaf", "rows", predicts, "correct", "limits", "p", "certified"),
+        wrapped=predicts,
+        dispensable=("correct", "rows"),
+    )
     for line in range(len(leaves)):
         table.add_row(
             str(leaves.leaf[line]),
@@ -323,6 +423,10 @@ def show_certificate(certificate: "Certificate") -> Iterator[str | Table]:
             "yes" if leaves.certified[line] else "[yellow]no[/yellow]",
         )
     yield table
+    yield (
+        f"[dim]A leaf is certified if p is at most {certificate.alpha / 2:.3g}, half of the error "
+        "probability of the whole; the limits use the other half.[/dim]"
+    )
     yield f"[dim]SHA-256 of tree and counts: {certificate.fingerprint}[/dim]"
 
 
@@ -343,25 +447,24 @@ def _show_flagged(
         )
 
 
-def _leaf_table(leaves: "LeafTable", level: float, shown: list[int], *, at_costs: bool) -> Table:
-    table = number_table("leaf", "rows", tight=True, no_wrap=True)
-    longest = max((len(str(leaves.prediction[line])) for line in shown), default=0)
-    is_short = longest <= MAX_WHOLE_LABEL
+def _leaf_table(
+    leaves: "LeafTable", level: float, shown: list[int], *, at_costs: bool
+) -> FittedTable:
     predicts, probability = ("decides", "p") if at_costs else ("predicts", "p_max")
-    table.add_column(predicts, justify="right", overflow="fold", no_wrap=is_short)
-    # In a narrow terminal these two are left out: no number is cut.
-    for name, width in ((probability, 5), (level_percent(level), 9)):
-        table.add_column(WideText(f"{name:>{width}}"), justify="right")
-    for name in ("confidence", "utility", "needed"):
-        table.add_column(name, justify="right", no_wrap=True)
+    limits = level_percent(level)
+    table = FittedTable(
+        *("leaf", "rows", predicts, probability, limits, "confidence", "utility", "needed"),
+        wrapped=predicts,
+        dispensable=(limits, probability),
+    )
     for line in shown:
         needed = leaves.rows_needed[line]
         table.add_row(
             f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
             _row_count(leaves.n[line]),
             escape(leaves.prediction[line]),
-            WideText(f"{leaves.probability[line]:5.2f}"),
-            WideText(f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}"),
+            f"{leaves.probability[line]:.2f}",
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
             f"{leaves.confidence[line]:.2f}",
             f"{leaves.utility[line]:.2f}",
             "?" if math.isnan(needed) else f"{needed:,.0f}",
@@ -415,8 +518,9 @@ def show_fit(values: "FitValues") -> Iterator[str]:
         f"[bold]{escape(target)}[/bold]."
     )
     expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
-    if values.get("expected_cost") is not None:
-        expected = f"cost [bold]{values['expected_cost']:.4g}[/bold] per unseen row"
+    cost = values.get("expected_cost")
+    if cost is not None:
+        expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
     yield f"Saved: {saved}"
@@ -465,6 +569,9 @@ def show_evaluation(
         on_scale = estimate.low >= 0 and estimate.high <= 1
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
         shown = WideText(bar) if on_scale else ""
+        if math.isnan(estimate.value):
+            table.add_row(name, NOTHING, "undefined", "")
+            continue
         table.add_row(name, _number(estimate.value), _interval(estimate), shown)
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", "", style="dim")
@@ -489,7 +596,9 @@ def show_evaluation(
             f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
         )
     yield from _interval_methods(summary)
-    yield Text(str(evaluation.confusion()))
+    confusion = evaluation.confusion()
+    yield _FittedText(confusion.to_text)
+    yield from _matrix_note(evaluation, confusion, summary.estimates.get("accuracy"))
     times = len(evaluation.predictions) / len(np.unique(evaluation.predictions.row))
     if times > 1:
         mean = "" if times == round(times) else " on average"
@@ -497,6 +606,24 @@ def show_evaluation(
         yield Text(text, style="dim")
     for warning in summary.warnings:
         yield Text(visible(f"! {warning}"), style="yellow")
+
+
+def _matrix_note(
+    evaluation: "Evaluation", confusion: "ConfusionMatrix", accuracy: "Estimate | None"
+) -> Iterator[Text]:
+    """Say why the accuracy is not the share of correct predictions, if it differs visibly."""
+    correct = float(np.trace(confusion.counts)) / confusion.total
+    if accuracy is None or percent(accuracy.value) == percent(correct):
+        return
+    reason = {
+        "nested": "corrected for the smaller training sets of the inner folds",
+        "bootstrap": "a mean over rows, which were not predicted equally often",
+    }.get(evaluation.design.kind, "a mean over splits, which do not all have as many rows")
+    yield Text(
+        f"{percent(correct)} of the predictions in the matrix are correct. The accuracy above is "
+        f"{reason}.",
+        style="dim",
+    )
 
 
 def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Text]:
@@ -524,8 +651,8 @@ def _low_is_good(summary: "Summary") -> Iterator[Text]:
     texts = {
         "nce": "nce (log loss, in nats)",
         "quadratic_loss": "quadratic_loss",
-        "cost": "cost (of predicting the most probable class)",
-        "decided_cost": "decided_cost (of the decision of least expected cost)",
+        "cost": "cost (of the predictions)",
+        "decided_cost": "decided_cost (of the decisions with the least expected cost)",
     }
     names = [text for name, text in texts.items() if name in summary.estimates]
     if names:
@@ -562,6 +689,9 @@ def _interval_methods(summary: "Summary") -> Iterator[Text]:
     """Yield each method of an interval once, with its measures if there are several methods."""
     by_method: dict[str, list[str]] = {}
     for name, estimate in summary.estimates.items():
+        if math.isnan(estimate.value):
+            yield Text(f"{name} is {estimate.method}", style="dim")
+            continue
         by_method.setdefault(estimate.method, []).append(name)
     for method, names in by_method.items():
         of = "" if len(by_method) == 1 else f" ({', '.join(names)})"
@@ -702,6 +832,10 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
             continue
         ends = [measure_value(one[end]) for end in ("low", "high")]
         table.add_row(name, measure_value(one["value"]), " to ".join(ends))
+        if one["measure"] == "calibration_slope":
+            parts = one["method"].split("; ")
+            certain = [part for part in parts if "stated probability of 0 or 1" in part]
+            reasons += [f"Intercept and slope: {part}." for part in certain]
     yield table
     if len(audit.classes) == 2 or audit.audited.positive is not None:
         event = audit.audited.errors("calibration")[1]
@@ -803,18 +937,16 @@ def _group_count(audit: "Audit", n: int, more: str = "") -> str:
     return count_of(n, f"{more}bin")
 
 
-def _audit_table(audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]) -> Table:
+def _audit_table(
+    audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]
+) -> FittedTable:
     is_leaf = table is audit.leaves
-    shown = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
-    shown.add_column("leaf" if is_leaf else "says", no_wrap=True)
-    shown.add_column("rows", justify="right", no_wrap=True)
-    longest = max((len(str(table.prediction[line])) for line in lines), default=0)
-    is_short = longest <= MAX_WHOLE_LABEL
-    shown.add_column("predicts", justify="right", overflow="fold", no_wrap=is_short, min_width=8)
-    predicted = ["says"] if is_leaf else []
-    level = level_percent(audit.level)
-    for name in (*predicted, "is", level, "confidence", "utility", "needed"):
-        shown.add_column(name, justify="right", no_wrap=True)
+    shown = FittedTable(
+        *(("leaf", "rows", "predicts", "says") if is_leaf else ("says", "rows", "predicts")),
+        *("is", level_percent(audit.level), "confidence", "utility", "needed"),
+        wrapped="predicts",
+        dispensable=("utility", "needed", "confidence"),
+    )
     for line in lines:
         star = "" if table.agrees[line] else "[yellow]*[/yellow]"
         predicted = [f"{table.stated[line]:.2f}{star}"] if is_leaf else []

@@ -242,8 +242,9 @@ def _warn_of_numbers_as_text(column: Column) -> None:
     others = f"; the others are {quoted([str(word) for word in words])}" if words else ""
     warn_caller(
         f"column {column.name!r} holds text and is categorical, but {n - len(words)} of its {n} "
-        f"different values are numbers{others}. If it is meant as numbers, convert it first, for "
-        "example by pandas.to_numeric(errors='coerce'); if not, list it in categorical_features.",
+        f"different values are numbers{others}. If it is meant as numbers, store it as numbers, "
+        "with empty cells for missing values (in pandas: pandas.to_numeric(errors='coerce')). If "
+        "not, name it as categorical (categorical_features, --categorical).",
         UserWarning,
     )
 

@@ -159,7 +159,7 @@ def test_the_intervals_of_intercept_and_slope_hold_the_truth():
     ("happened", "stated", "reason"),
     [
         ([1, 1, 1], [0.2, 0.5, 0.7], "the rows are of one class"),
-        ([0, 1, 1], [0.2, 1.0, 0.7], "1 row has a stated probability of 0 or 1"),
+        ([0, 1, 1], [0.2, 1.0, 0.7], "separate the classes"),
         ([0, 0, 1, 1], [0.2, 0.3, 0.7, 0.8], "separate the classes"),
     ],
 )
@@ -167,6 +167,32 @@ def test_what_has_no_slope_says_why(happened, stated, reason):
     _, slope = calibration_line(happened, stated)
     assert np.isnan(slope.value)
     assert reason in slope.method
+
+
+def test_a_stated_probability_of_0_or_1_counts_as_half_a_row_away():
+    rng = np.random.default_rng(4)
+    p = rng.uniform(0.02, 0.98, 200)
+    p[:3], p[3:5] = 0.0, 1.0
+    happened = rng.random(200) < p
+    happened[4] = False  # stated as certain, and yet it did not happen
+    moved = np.clip(p, 1 / 400, 1 - 1 / 400)
+    for one, other in zip(
+        calibration_line(happened, p), calibration_line(happened, moved), strict=True
+    ):
+        assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
+        assert one.method == (
+            f"{other.method}; 5 rows have a stated probability of 0 or 1, taken as 0.0025 away "
+            "from it"
+        )
+
+
+def test_certainty_stays_the_most_extreme_probability():
+    rng = np.random.default_rng(5)
+    p = np.append(rng.uniform(0.1, 0.9, 98), [1e-6, 0.0])
+    happened = np.append(rng.random(98) < p[:98], [False, False])
+    _, slope = calibration_line(happened, p)
+    assert "taken as 1e-06 away" in slope.method
+    assert np.isfinite(calibration_line(happened, np.append(p[:98], [1e-30, 1.0]))[1].value)
 
 
 def test_equal_probabilities_have_an_intercept_and_no_slope():

@@ -96,6 +96,20 @@ def test_the_confusion_matrix_of_the_notes_has_its_margins() -> None:
     assert str(matrix).splitlines()[-1] == "sum    | 8  11  11  10 |  40"
 
 
+@pytest.mark.parametrize("width", [24, 40, 80])
+def test_a_confusion_matrix_keeps_to_its_width_and_shows_every_count(width: int) -> None:
+    names = ["build wind float", "build wind non-float", "containers", "headlamps"]
+    matrix = measures.confusion_matrix(*rows_of(XU, names))
+    text = matrix.to_text(width)
+    assert max(map(len, text.splitlines())) <= width
+    blocks = [
+        [line.split("|")[1].split() for line in block.splitlines()] for block in text.split("\n\n")
+    ]
+    counts = [[count for block in blocks for count in block[row]] for row in range(1, 5)]
+    assert counts == [[str(count) for count in row] for row in XU.tolist()]
+    assert matrix.to_text(200) == str(matrix)
+
+
 def test_the_rates_of_the_lectures_models_are_its_formulas() -> None:
     truth, prediction = rows_of(M1, ["+", "-"])
     a, b, c, d = 150, 40, 60, 250

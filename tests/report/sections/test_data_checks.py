@@ -56,6 +56,16 @@ def test_an_identifier_that_the_tree_uses_is_told_in_the_answer() -> None:
     assert "Check row: see the warnings" in document["answer"]["sentences"][0]["text"]
 
 
+def test_copies_of_rows_do_not_hide_an_identifier() -> None:
+    numbers = np.concatenate([np.arange(80), np.arange(6)])
+    y = np.where(numbers % 3 > 0, "no", "yes")
+    table = pa.table({"patient": numbers, "age": numbers % 7})
+    warnings = quick_report(table, y).to_dict()["data"]["warnings"]
+    found = {w["kind"]: w["column"] for w in warnings}
+    assert found["identifier"] == "patient"
+    assert "duplicates" in found
+
+
 @pytest.mark.parametrize(
     ("name", "values", "expected"),
     [

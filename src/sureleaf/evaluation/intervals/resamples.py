@@ -49,6 +49,8 @@ class Estimate(TextDisplay):
     method: str
 
     def __str__(self) -> str:
+        if math.isnan(self.value):
+            return self.method
         return (
             f"{self.value:.4f} ({100 * self.level:g} % interval "
             f"{self.low:.4f} to {self.high:.4f}; {self.method})"

@@ -1,7 +1,7 @@
 """Calibration: whether events happen as often as their predicted probabilities say."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -293,6 +293,10 @@ def calibration_line(
     probabilities are too extreme. Intervals are those of the sandwich estimator, with the
     t distribution.
 
+    A probability of 0 or 1 has no logit. It counts as half a row of the n rows from 0 or 1,
+    1 / (2 n), or as the stated probability nearest to 0 or 1 if that is nearer. The method says
+    so.
+
     Parameters
     ----------
     happened : array-like of bool
@@ -330,23 +334,37 @@ def calibration_line(
     units = np.arange(len(event)) if groups is None else np.unique(groups, return_inverse=True)[1]
     used = w > 0
     event, p, w, units = event[used], p[used], w[used], units[used]
-    certain = int(((p <= 0) | (p >= 1)).sum())
-    reason = None
     if not 0 < w @ event < w.sum():
-        reason = "the rows are of one class"
-    elif certain:
-        rows = "1 row has" if certain == 1 else f"{certain:,} rows have"
-        reason = f"{rows} a stated probability of 0 or 1, which has no logit"
-    if reason is not None:
-        undefined = Estimate(np.nan, np.nan, np.nan, level, f"undefined: {reason}")
+        undefined = Estimate(np.nan, np.nan, np.nan, level, "undefined: the rows are of one class")
         return undefined, undefined
+    p, note = _without_certainty(p)
     odds, one = logit(p), np.ones((len(p), 1))
     intercept = _logistic(one, odds, event, w, units, level)
     if np.ptp(odds) < 1e-9:
         slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
     else:
         slope = _logistic(np.column_stack([odds, one]), np.zeros(len(p)), event, w, units, level)
-    return intercept, slope
+    return _with_note(intercept, note), _with_note(slope, note)
+
+
+def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:
+    """Return probabilities that have logits, and a note about those that had none."""
+    from_the_ends = np.minimum(p, 1.0 - p)
+    is_certain = from_the_ends <= 0
+    n_certain = int(is_certain.sum())
+    if not n_certain:
+        return p, ""
+    distance = from_the_ends.min(initial=1.0 / (2.0 * len(p)), where=~is_certain)
+    distance = max(float(distance), float(np.finfo(float).eps))  # 1 - distance must not be 1
+    rows = "1 row has" if n_certain == 1 else f"{n_certain:,} rows have"
+    note = f"; {rows} a stated probability of 0 or 1, taken as {distance:.3g} away from it"
+    return np.clip(p, distance, 1.0 - distance), note
+
+
+def _with_note(estimate: Estimate, note: str) -> Estimate:
+    return (
+        estimate if np.isnan(estimate.value) else replace(estimate, method=estimate.method + note)
+    )
 
 
 def _logistic(

@@ -92,20 +92,72 @@ class ConfusionMatrix(TextDisplay):
         return float(self.counts.sum())
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int | None = None) -> str:
+        """Return the matrix as text.
+
+        Parameters
+        ----------
+        width : int, optional
+            Letters per line. Where the names of the columns do not fit, the classes are numbered;
+            where the numbers do not fit either, the columns are shown in several blocks.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> print(confusion_matrix(["cat", "cat", "dog"], ["cat", "dog", "dog"]).to_text(20))
+        actual | 1  2 | sum
+        1 cat  | 1  1 |   2
+        2 dog  | 0  1 |   1
+        sum    | 1  2 |   3
+        """
         names = [str(label) for label in self.labels.tolist()]
         body = np.column_stack([self.counts, self.actual])
         body = np.vstack([body, np.append(self.predicted, self.total)])
         cells = [[f"{value:.10g}" for value in row] for row in body]
-        heads = [*names, "sum"]
-        widths = [max(len(head), *(len(row[j]) for row in cells)) for j, head in enumerate(heads)]
-        side = max(len("actual"), *(len(name) for name in heads))
-        lines = []
-        for name, row in zip(["actual", *heads], [heads, *cells], strict=True):
-            padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-            lines.append(f"{name.ljust(side)} | {'  '.join(padded[:-1])} | {padded[-1]}")
-        return "\n".join(lines)
+        lines = _matrix_lines(names, names, cells)
+        if width is None or len(lines[0]) <= width:
+            return "\n".join(lines)
+        numbers = [str(number) for number in range(1, len(names) + 1)]
+        digits = len(numbers[-1])
+        sides = [
+            _cut(f"{number:>{digits}} {name}", max(width // 2, digits + 2))
+            for number, name in zip(numbers, names, strict=True)
+        ]
+        blocks, start = [], 0
+        while start < len(names):
+            stop = len(names)
+            while True:
+                shown = [[*row[start:stop], row[-1]] for row in cells]
+                lines = _matrix_lines(sides, numbers[start:stop], shown)
+                if len(lines[0]) <= width or stop == start + 1:
+                    break
+                stop -= 1
+            blocks.append("\n".join(lines))
+            start = stop
+        return "\n\n".join(blocks)
 
     __repr__ = __str__
+
+
+def _matrix_lines(sides: list[str], heads: list[str], cells: list[list[str]]) -> list[str]:
+    """Return the lines of a confusion matrix with these names of its rows and columns."""
+    sides, heads = ["actual", *sides, "sum"], [*heads, "sum"]
+    side = max(map(len, sides))
+    widths = [max(len(head), *(len(row[j]) for row in cells)) for j, head in enumerate(heads)]
+    lines = []
+    for name, row in zip(sides, [heads, *cells], strict=True):
+        padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(f"{name.ljust(side)} | {'  '.join(padded[:-1])} | {padded[-1]}")
+    return lines
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def confusion_matrix(

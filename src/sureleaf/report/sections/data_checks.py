@@ -99,9 +99,15 @@ def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
 def _identifiers(results: ReportResults) -> list[DataWarning]:
     warnings = []
     used = set(results.model.tree.feature.tolist())
-    columns = zip(results.table.schema.columns, results.table.columns, strict=True)
-    for index, (column, values) in enumerate(columns):
-        if looks_like_identifier(column, values):
+    columns = list(results.table.columns)
+    if not columns:
+        return []
+    # A row that was copied has the identifier of the first copy, too.
+    first_copies = np.sort(np.unique(row_hashes(columns), return_index=True)[1])
+    for index, (column, values) in enumerate(
+        zip(results.table.schema.columns, columns, strict=True)
+    ):
+        if looks_like_identifier(column, values[first_copies]):
             name = str(column.name)
             use = (
                 "The tree uses it, so its accuracy on other rows cannot be trusted."
@@ -109,7 +115,8 @@ def _identifiers(results: ReportResults) -> list[DataWarning]:
                 else "The tree does not use it."
             )
             text = (
-                f"{name} has a different value in (nearly) every row, like a row number or a name. "
+                f"{name} has a different value in (nearly) every row, like a row number, a name or "
+                "a date that is written as text. "
                 f"{use} If it is only an identifier, leave it out: --drop {name!r}."
             )
             warnings.append(DataWarning("identifier", name, text))
