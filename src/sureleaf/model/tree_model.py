@@ -833,8 +833,9 @@ class TreeModel:
             accuracy=accuracy,
             stability=self.evidence.stability if is_same else None,
         )
-        costs = [None if rule is None else rule.regret for rule in (self.rule, other.rule)]
-        if not np.array_equal(costs[0], costs[1]):
+        equal = 1.0 - np.eye(len(self.classes))
+        then, now = (equal if rule is None else rule.regret for rule in (self.rule, other.rule))
+        if not np.array_equal(then, now):
             # The rounds of folds are gone, and the error is that of the confidence at other costs.
             evidence = replace(evidence, confidence_error=None)
         return other.with_evidence(evidence)

@@ -382,10 +382,7 @@ def show_guaranteed(
     proven = "decision" if at_costs else "class"
     for line in shown:
         if leaves.flagged[line]:
-            advice = str(leaves.repair[line]).replace("its class", f"its {proven}")
-            yield f"Leaf {leaves.leaf[line]}: {escape(advice)}."
-    if n_flagged:
-        yield "[dim]Numbers of rows hold if the class shares of the leaf stay the same.[/dim]"
+            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
     p_values, bound = 1.0 - leaves.confidence, 1.0 - confidence
     if np.any((p_values > bound / 2) & (p_values <= bound)):
         yield (
