@@ -512,7 +512,7 @@ def _advice(n: float, more: float, weak: bool, named: str) -> str:
         rows = "row" if int(more) == 1 else "rows"
         return (
             f"about {int(more):,} more held-out {rows} in this leaf would prove its {named}, "
-            "if its class shares stay the same"
+            "if the class shares stay the same"
         )
     if np.isnan(more):
         return f"its {named} is not in the lead among the held-out rows"
