@@ -16,7 +16,7 @@ far they hold on others.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ __all__ = [
     "Stability",
     "fresh_share",
     "recurrence_in",
+    "rival_sentence",
     "stability_of",
 ]
 
@@ -214,12 +215,33 @@ class Rival:
 
     def sentence(self) -> str:
         """Say what the rival would change, in percentage points."""
-        is_open = self.verdict == "undecided"
-        verdict = "is not shown to be worse" if is_open else f"would be {self.verdict}"
-        return (
-            f"{self.test} at the root {verdict}: accuracy {signed_points(self.difference)} "
-            f"percentage points ({signed_interval(self.low, self.high)})."
-        )
+        return rival_sentence(self)
+
+
+class ComparedSplit(Protocol):
+    """A split at the root, and how its tree differs from the tree in accuracy."""
+
+    @property
+    def test(self) -> str: ...
+    @property
+    def difference(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def verdict(self) -> RivalVerdict: ...
+
+
+def rival_sentence(rival: ComparedSplit) -> str:
+    """Say what another split at the root would change, and no more than the interval shows."""
+    verdict = f"would be {rival.verdict}"
+    if rival.verdict == "undecided":
+        verdict = f"is not shown to be {'worse' if rival.difference <= 0 else 'better'}"
+    return (
+        f"{rival.test} at the root {verdict}: accuracy {signed_points(rival.difference)} "
+        f"percentage points ({signed_interval(rival.low, rival.high)})."
+    )
 
 
 @dataclass(frozen=True, eq=False)

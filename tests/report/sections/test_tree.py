@@ -9,14 +9,13 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.model.stability import RivalVerdict
+from sureleaf.model.stability import RivalVerdict, rival_sentence
 from sureleaf.report.sections.answer import last_tests
 from sureleaf.report.sections.methods import _tree_definition
 from sureleaf.report.sections.tree import (
     Node,
     RivalSplit,
     TreeSection,
-    rival_text,
     short_threshold,
 )
 from tests.report.document_check import check_document, walk
@@ -208,4 +207,4 @@ def test_a_rival_is_said_to_be_no_better_than_its_interval_shows(
 ) -> None:
     ends = (difference - 0.1, difference + 0.1)
     rival = RivalSplit("age", "age <= 3", difference, *ends, verdict)
-    assert rival_text(rival).startswith(text)
+    assert rival_sentence(rival).startswith(text)

@@ -21,6 +21,7 @@ from sureleaf.formatting import (
     signed_interval,
     signed_number,
 )
+from sureleaf.model.stability import rival_sentence
 from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import is_rare
@@ -35,7 +36,7 @@ from sureleaf.report.sections.models import (
 )
 from sureleaf.report.sections.quality import QualitySection
 from sureleaf.report.sections.simplicity import SimplicitySection
-from sureleaf.report.sections.tree import Node, TreeSection, rival_text
+from sureleaf.report.sections.tree import Node, TreeSection
 from sureleaf.tree.rules import join_tests
 
 __all__ = [
@@ -184,7 +185,7 @@ def _stability(tree: TreeSection, measure: str) -> list[Sentence]:
     rival = stability.rival
     text = stability.text
     if measure == "accuracy" and rival is not None and rival.verdict != "worse":
-        text += f" {rival_text(rival)}"
+        text += f" {rival_sentence(rival)}"
     return [Sentence("stability", "plain", text, "tree")]
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.formatting import count_of, signed_interval, signed_points
+from sureleaf.formatting import count_of
 from sureleaf.model.stability import RivalVerdict
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import decides_by_costs, report_tree
@@ -26,7 +26,6 @@ __all__ = [
     "TreeSection",
     "WantedLevels",
     "leaf_terms",
-    "rival_text",
     "tree_section",
 ]
 
@@ -396,11 +395,9 @@ def tree_section(results: ReportResults) -> TreeSection:
     levels = model.levels()
     levels_from, *notes = results.leaves.notes()
     stability = model.evidence.stability
-    if stability is not None and stability.rival is not None:
-        told = stability.rival.sentence()
-        # What a rival would change is known in accuracy, which is not what matters elsewhere.
-        own = [rival_text(stability.rival)] if results.measure == "accuracy" else []
-        notes = [text for note in notes for text in (own if note == told else [note])]
+    if results.measure != "accuracy" and stability is not None and stability.rival is not None:
+        # What a rival would change is known in accuracy, which is not what matters here.
+        notes = [note for note in notes if note != stability.rival.sentence()]
     notes += _known_limits(results)
     return TreeSection(
         n_leaves=tree.n_leaves,
@@ -429,32 +426,6 @@ def tree_section(results: ReportResults) -> TreeSection:
         example_rows=tuple(_examples(results, tested, columns)),
         stability=_stability(model),
         certificate=_certificate(model, 1.0 - request.level),
-    )
-
-
-class ComparedSplit(Protocol):
-    """A split at the root, and how its tree differs from the tree in accuracy."""
-
-    @property
-    def test(self) -> str: ...
-    @property
-    def difference(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def verdict(self) -> RivalVerdict: ...
-
-
-def rival_text(rival: ComparedSplit) -> str:
-    """Say what another split at the root would change, and no more than the interval shows."""
-    verdict = f"would be {rival.verdict}"
-    if rival.verdict == "undecided":
-        verdict = f"is not shown to be {'worse' if rival.difference <= 0 else 'better'}"
-    return (
-        f"{rival.test} at the root {verdict}: accuracy {signed_points(rival.difference)} "
-        f"percentage points ({signed_interval(rival.low, rival.high)})."
     )
 
 
