@@ -186,10 +186,11 @@ $(BIN)/python: | toolchain
 	@echo "Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --upgrade pip
-	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
+	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja "setuptools>=70.1"
 
 # The package is installed in place: Python files are read from src, the kernel is built once
-# and again whenever its sources change.
+# and again whenever its sources change. Builds are not isolated, so what dependencies without a wheel
+# (venn-abers, for the benchmarks) need to be built must be there: a setuptools that makes wheels.
 EXTRAS-demo := [plot]
 EXTRAS-test := [test]
 EXTRAS-check := [test,check]
