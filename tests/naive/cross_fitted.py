@@ -57,9 +57,32 @@ def correct_and_features(rows, fold_of, build, predictions):
     return found
 
 
+def curve_over_leaves(tree, predicted, curve):
+    """Mean accuracy by the curve over the leaves of a tree, weighted by their growing rows."""
+    total = mean = 0.0
+    for leaf in tree.leaf_ids.tolist():
+        n = float(tree.class_counts[leaf].sum())
+        mean += n * curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
+        total += n
+    return mean / total
+
+
+def tree_shift(rows, fold_of, build, predictions, tree, curve):
+    """What the leaves of the tree have over those of the trees of the folds, by the curve."""
+    of_folds = tested = 0.0
+    for fold in sorted(set(fold_of.tolist()) - {-1}):
+        part = build(rows.with_weights((fold_of != fold).astype(float)))
+        n = float((fold_of == fold).sum())
+        of_folds += n * curve_over_leaves(part, predictions(part).argmax(axis=1), curve)
+        tested += n
+    return curve_over_leaves(tree, predictions(tree).argmax(axis=1), curve) - of_folds / tested
+
+
 def leaf_accuracy(tree, rows, predicted, found, curve, target):
     """Accuracy of the leaves: of the curve and the leaf's own rows, averaged with the probability
-    that trees of the folds give the leaf's class for these rows, and shifted to the target."""
+    that trees of the folds give the leaf's class for these rows, and shifted to the target.
+
+    The part of this probability is a half, and more in leaves of few rows."""
     leaf_of_row = route(tree, rows.table).heaviest()
     rates, sizes = {}, {}
     for leaf in tree.leaf_ids.tolist():
@@ -72,7 +95,8 @@ def leaf_accuracy(tree, rows, predicted, found, curve, target):
             others = (1 - is_correct) / (rows.n_classes - 1)
             of_class.append(is_correct if label == predicted[leaf] else others)
         if own:
-            rates[leaf] = (rates[leaf] + np.mean(of_class)) / 2
+            part = 0.5 + 0.5 * 15 / (len(own) + 15)
+            rates[leaf] = (1 - part) * rates[leaf] + part * np.mean(of_class)
         sizes[leaf] = tree.class_counts[leaf].sum()
     total = sum(sizes.values())
 

@@ -31,13 +31,14 @@ from sureleaf.model.fitting import (
     penalty_rule,
 )
 from sureleaf.model.leaf_calibration import (
+    LeafCalibration,
     LeafStrength,
     fit_leaf_calibration,
     leaf_features,
     leaf_strength,
     shift_to_mean,
 )
-from sureleaf.model.node_levels import node_ties, posterior_confidence
+from sureleaf.model.node_levels import node_ties, posterior_confidence, tie_prior
 from sureleaf.model.rival import root_rival
 from sureleaf.model.size_selection import N_FOLDS
 from sureleaf.model.stability import Stability, recurrence_in, stability_of
@@ -62,6 +63,15 @@ FloatArray = NDArray[np.float64]
 
 _CURVE_ROWS = 60.0
 """The calibrated accuracy of a leaf counts as much as so many of its own out-of-fold rows."""
+
+_CLASS_ROWS = 15.0
+"""How fast the part of a leaf's accuracy that comes from the class that fold trees name falls with
+its rows: from all of it in a leaf without rows to half in a large one. In a small leaf, its own
+share of the class is mostly luck, and the fold trees know its region by more rows."""
+
+_TREE_SHIFT = 0.7
+"""How much of the difference between what the curve predicts for the leaves of the tree and for
+those of the fold trees moves the accuracy of the tree."""
 
 _TREE_VARIANCE = 2.0
 """Variance of the accuracy of a tree around its out-of-fold estimate, as a multiple of the
@@ -92,6 +102,40 @@ _CHECKED_ROUNDS = (4, 6, 9, 13, 19, 27)
 
 
 @dataclass(frozen=True, eq=False)
+class FoldLeaves:
+    """The leaves of all fold trees, with the shares of growing rows that they hold.
+
+    Parameters
+    ----------
+    features : ndarray of float64, shape (n_leaves, n_features)
+        Their `leaf_features`.
+    decided : ndarray of int, shape (n_leaves,)
+        Index of the class that each leaf predicts.
+    shares : ndarray of float64, shape (n_leaves,)
+        Share of each leaf in the rows that grew its tree, times the weight of the rows that its
+        tree predicts.
+    """
+
+    features: FloatArray
+    decided: NDArray[np.intp]
+    shares: FloatArray
+
+    @classmethod
+    def joined(cls, parts: "Sequence[FoldLeaves]") -> "FoldLeaves":
+        """Put the leaves of several trees together."""
+        return cls(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.decided for part in parts]),
+            np.concatenate([part.shares for part in parts]),
+        )
+
+    def mean_accuracy(self, calibration: LeafCalibration) -> float:
+        """Return the mean calibrated accuracy of the leaves by their shares; NaN without leaves."""
+        total = self.shares.sum()
+        return float(self.shares @ calibration(self.features) / total) if total > 0 else np.nan
+
+
+@dataclass(frozen=True, eq=False)
 class OutOfFold:
     """Predictions of rows by trees that were grown without them.
 
@@ -111,6 +155,8 @@ class OutOfFold:
         Expected gain in accuracy from the rows that the fold trees lacked.
     decided : ndarray of int, shape (n_rows,)
         Index of the class that each row was predicted as; -1 if no fold tests it.
+    leaves : FoldLeaves
+        The leaves of the trees that predicted.
     """
 
     correct: FloatArray
@@ -120,11 +166,19 @@ class OutOfFold:
     accuracy: float
     correction: float
     decided: NDArray[np.intp]
+    leaves: FoldLeaves
 
     def of_decision(self, decision: int, weights: FloatArray) -> "OutOfFold":
         """Return the predictions of one class alone, without a correction."""
         correct = np.where(self.decided == decision, self.correct, np.nan)
-        return replace(self, correct=correct, accuracy=_accuracy(correct, weights), correction=0.0)
+        is_so = self.leaves.decided == decision
+        return replace(
+            self,
+            correct=correct,
+            accuracy=_accuracy(correct, weights),
+            correction=0.0,
+            leaves=replace(self.leaves, shares=np.where(is_so, self.leaves.shares, 0.0)),
+        )
 
 
 def cross_fit(
@@ -439,6 +493,7 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
     tree_strength = max(n / _tree_variance(parts[:, 2], n) - 1.0, 1.0)
     if n_rounds > 1:
         ties = node_ties(model.tree.class_counts, model.probabilities, model.rule)
+        prior = tie_prior(model.tree.n_nodes, model.rule)
         without = np.array(
             [
                 posterior_confidence(
@@ -448,6 +503,7 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
                         np.delete(parts, left_out, axis=0),
                     ),
                     ties,
+                    prior,
                 )
                 for left_out in range(n_rounds)
             ]
@@ -575,17 +631,24 @@ def predict_out_of_fold(
         every = [*parts, *halves]
         work = run(predict_part, every, [*folds, *(-1 - k for k in range(len(halves)))])
         predictions = list(track(work, total=len(every), what="Cross-fitting"))
-    joined = _join(rows, predictions[: len(parts)])
+    of_folds = [part for part in predictions[: len(parts)] if part is not None]
+    of_halves = [part for part in predictions[len(parts) :] if part is not None]
+    joined = _join(rows, of_folds)
     accuracy = _accuracy(joined[0], weights)
-    half_accuracy = _accuracy(_join(rows, predictions[len(parts) :])[0], weights)
+    half_accuracy = _accuracy(_join(rows, of_halves)[0], weights)
     lacked = sum((weights[part].sum() / weights.sum()) ** 2 for part in parts)
     share_tested = weights[tested].sum() / weights.sum()
     seen = 1.0 - lacked / share_tested if share_tested else 1.0
     correction = _gain_of_all_rows(accuracy, half_accuracy, float(seen))
     decided = np.full(len(rows.labels), -1, dtype=np.intp)
-    for each in filter(None, predictions[: len(parts)]):
-        decided[each[0]] = each[-1]
-    return OutOfFold(*joined, accuracy, correction, decided)
+    for part in of_folds:
+        decided[part.index] = part.decided
+    leaves = FoldLeaves.joined([part.leaves for part in of_folds] or [_no_leaves()])
+    return OutOfFold(*joined, accuracy, correction, decided, leaves)
+
+
+def _no_leaves() -> FoldLeaves:
+    return FoldLeaves(np.empty((0, 0)), np.empty(0, dtype=np.intp), np.empty(0))
 
 
 def _n_at_once(rows: TrainingRows, n_threads: int) -> int:
@@ -609,9 +672,17 @@ def _tested_folds(fold_of: NDArray[np.int64], weights: FloatArray) -> list[int]:
     return folds
 
 
-_PartPredictions = tuple[
-    NDArray[np.intp], FloatArray, FloatArray, NDArray[np.int64], FloatArray, NDArray[np.intp]
-]
+@dataclass(frozen=True, eq=False)
+class _PartPredictions:
+    """Predictions of some rows by one tree: see `OutOfFold`."""
+
+    index: NDArray[np.intp]
+    correct: FloatArray
+    features: FloatArray
+    leaf: NDArray[np.int64]
+    leaf_rows: FloatArray
+    decided: NDArray[np.intp]
+    leaves: FoldLeaves
 
 
 def _predict_part(
@@ -622,38 +693,44 @@ def _predict_part(
     estimate: LeafEstimate,
     rule: CostRule | None,
 ) -> _PartPredictions | None:
-    """Row numbers, correctness, leaf features, leaves, leaf rows and predicted classes.
-
-    None if no row is left.
-    """
+    """Grow a tree on some rows and predict others by it; None if either has no rows."""
     if not train.total_weight or not len(index):
         return None
     tree = build(train)
     probabilities = estimate(tree, tree.class_counts)
-    features = leaf_features(tree, predicted_class(probabilities, rule))
+    predicted = predicted_class(probabilities, rule)
+    features = leaf_features(tree, predicted)
     grown = tree.class_counts.sum(axis=1, keepdims=True)
     test = take_rows(rows.table, index)
     values = mixture(tree, test, np.hstack([probabilities, features, grown]))
     n_classes = rows.n_classes
     decided = predicted_class(values[:, :n_classes], rule)
     correct = decided == rows.labels[index]
-    leaf = route(tree, test).heaviest()
-    return index, correct.astype(float), values[:, n_classes:-1], leaf, values[:, -1], decided
+    leaf, leaves = route(tree, test).heaviest(), tree.leaf_ids
+    shares = grown[leaves, 0] / grown[leaves].sum() * _weights(rows)[index].sum()
+    return _PartPredictions(
+        index,
+        correct.astype(float),
+        values[:, n_classes:-1],
+        leaf,
+        values[:, -1],
+        decided,
+        FoldLeaves(features[leaves], predicted[leaves], shares),
+    )
 
 
 def _join(
-    rows: TrainingRows, parts: list[_PartPredictions | None]
+    rows: TrainingRows, parts: Sequence[_PartPredictions]
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64], FloatArray]:
-    n_rows, predicted_parts = len(rows.labels), [part for part in parts if part is not None]
-    n_features = predicted_parts[0][2].shape[1] if predicted_parts else 0
+    n_rows, n_features = len(rows.labels), parts[0].features.shape[1] if parts else 0
     correct, leaf_rows = np.full(n_rows, np.nan), np.zeros(n_rows)
     features = np.zeros((n_rows, n_features))
     leaf = np.full(n_rows, -1, dtype=np.int64)
     first = 0
-    for index, part_correct, part_features, part_leaf, part_leaf_rows, _ in predicted_parts:
-        correct[index], features[index] = part_correct, part_features
-        leaf_rows[index], leaf[index] = part_leaf_rows, part_leaf + first
-        first += int(part_leaf.max()) + 1
+    for part in parts:
+        correct[part.index], features[part.index] = part.correct, part.features
+        leaf_rows[part.index], leaf[part.index] = part.leaf_rows, part.leaf + first
+        first += int(part.leaf.max()) + 1
     return correct, features, leaf, leaf_rows
 
 
@@ -691,7 +768,13 @@ def node_accuracy(
     that the leaf was drawn around the classes of its rows. The result is averaged with the
     probability that the fold trees give the class of the leaf for these rows: trees that are right
     about the rows of a leaf, but name another class than the leaf, do not speak for the leaf. Then
-    all are shifted so that the mean over the leaves is the corrected out-of-fold accuracy.
+    all are shifted so that the mean over the leaves is the accuracy of the tree.
+
+    The accuracy of the tree is that of the fold trees, corrected for the rows that they lacked and
+    for how this tree differs from them. Greedy trees of an exclusive or find it in one sample and
+    miss it in the next; the leaves of a tree show which it is. So the difference between the
+    calibrated accuracy of its leaves and that of the leaves of the fold trees is added, as a
+    control variate.
 
     Parameters
     ----------
@@ -722,7 +805,7 @@ def node_accuracy(
         return np.full(tree.n_nodes, 1.0 / rows.n_classes), LeafStrength(1.0, 1.0)
     features = out_of_fold.features[tested]
     calibration = fit_leaf_calibration(features, correct[tested], weights[tested])
-    accuracy = calibration(leaf_features(tree, predicted))
+    curve = calibration(leaf_features(tree, predicted))
     routes = route(tree, rows.table)
     row = routes.rows()
     weight = np.where(tested, weights, 0.0)[row] * routes.shares
@@ -730,7 +813,7 @@ def node_accuracy(
     own_correct = np.bincount(
         routes.nodes, weight * np.where(tested, correct, 0.0)[row], tree.n_nodes
     )
-    accuracy = (own_correct + _CURVE_ROWS * accuracy) / (own + _CURVE_ROWS)
+    accuracy = (own_correct + _CURVE_ROWS * curve) / (own + _CURVE_ROWS)
     if nodes is None:
         named = _probability_of_class(
             predicted[routes.nodes],
@@ -740,15 +823,18 @@ def node_accuracy(
         )
         of_class = np.bincount(routes.nodes, weight * named, tree.n_nodes)
         of_class = np.divide(of_class, own, out=accuracy.copy(), where=own > 0)
-        accuracy = (accuracy + of_class) / 2
+        accuracy += (of_class - accuracy) * (0.5 + 0.5 * _CLASS_ROWS / (own + _CLASS_ROWS))
     counted = tree.is_leaf if nodes is None else tree.is_leaf & nodes
     if not counted.any():  # nodes above the leaves of another decision
         counted = tree.is_leaf
     leaf_sizes = np.where(counted, tree.class_counts.sum(axis=1), 0.0)
     total = float(weights[tested].sum())
     bound = 0.5 / (total + 1.0)  # no number of correct predictions proves that none is wrong
-    target = float(np.clip(out_of_fold.accuracy + out_of_fold.correction, bound, 1.0 - bound))
-    shift = shift_to_mean(accuracy, leaf_sizes / leaf_sizes.sum(), target)
+    shares = leaf_sizes / leaf_sizes.sum()
+    of_fold_trees = out_of_fold.leaves.mean_accuracy(calibration)
+    difference = 0.0 if np.isnan(of_fold_trees) else float(shares @ curve) - of_fold_trees
+    target = out_of_fold.accuracy + out_of_fold.correction + _TREE_SHIFT * difference
+    shift = shift_to_mean(accuracy, shares, float(np.clip(target, bound, 1.0 - bound)))
     accuracy = expit(logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9)) + shift)
     strength = leaf_strength(
         out_of_fold.leaf[tested],

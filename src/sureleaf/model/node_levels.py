@@ -4,14 +4,16 @@ Levels of counts follow the theory: confidence is (5) at the estimated p_max. Le
 on unseen rows have a *posterior* confidence: the accuracy of a node has a beta distribution with as
 many rows as it is known by, and confidence is the probability, in this distribution, that it is
 above a tie between the classes. (5) at an estimated p_max would be too high, because it takes the
-estimate for the truth.
+estimate for the truth. A tree of one leaf found nothing in the columns, so that its classes may be
+equally probable: then the confidence also allows for an exact tie.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betainccinv, betaincinv, ndtri
+from scipy.special import betainc, betainccinv, betaincinv, expit, logit, ndtri
 
 from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
 from sureleaf.levels.decisions import (
@@ -31,6 +33,7 @@ __all__ = [
     "levels_of_counts",
     "node_ties",
     "posterior_confidence",
+    "tie_prior",
 ]
 
 
@@ -208,11 +211,20 @@ class NodeLevels:
             own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
             share = betaincinv(own, rest, accuracy_quantile)
         share = share * self.n[nodes] / (self.n[nodes] + 1.0)  # the next row may be an error
-        wanted = max(confidence, 1.0 - (1.0 - level) / 2)
         # The bounds of Clopper and Pearson count one more row against the predicted class.
         against = 1.0 if self.from_counts else 0.0
-        ties = self._plain_ties() if self.ties is None else self.ties
-        factor = _factor_to_lead(share, known, ties[nodes], wanted, against)
+        ties = (self._plain_ties() if self.ties is None else self.ties)[nodes]
+        prior = 0.0 if self.strength is None else tie_prior(len(self.n), self.rule)
+        limit = max(confidence, 1.0 - (1.0 - level) / 2)
+
+        def leads(rows: FloatArray, share: FloatArray, tie: FloatArray) -> NDArray[np.bool_]:
+            rest = (1.0 - share) * rows + against + _LEAST_ROWS
+            clear: NDArray[np.bool_] = betainc(rest, share * rows, 1.0 - tie) >= limit
+            if prior == 0.0:
+                return clear
+            return clear & (posterior_confidence(share, rows, tie, prior) >= confidence)
+
+        factor = _factor_to_lead(leads, known, share, ties)
         return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
 
     def _theory_rows(
@@ -415,7 +427,7 @@ def levels_of_accuracy(
         predicted,
         n,
         p,
-        posterior_confidence(accuracy, strength, ties),
+        posterior_confidence(accuracy, strength, ties, tie_prior(len(n), rule)),
         useful,
         others,
         successes,
@@ -472,40 +484,80 @@ _TIE_ERRORS = 0.5
 """Standard errors by which the largest other class is taken higher."""
 
 
-def posterior_confidence(accuracy: FloatArray, strength: FloatArray, tie: FloatArray) -> FloatArray:
+def tie_prior(n_nodes: int, rule: CostRule | None) -> float:
+    """Return the probability, before any row is seen, that the classes of a leaf tie exactly.
+
+    It is not 0 for a tree of one leaf: its columns say nothing about the class, and in many tables
+    the classes are equally frequent by design. With costs, a tie is at no such special probability.
+    """
+    return _TIE_PRIOR if n_nodes == 1 and rule is None else 0.0
+
+
+_TIE_PRIOR = 0.25
+_LEAD_DEVIATION = 0.2
+"""Standard deviation of accuracies around a tie, where classes do not tie."""
+
+
+def posterior_confidence(
+    accuracy: FloatArray, strength: FloatArray, tie: FloatArray, prior: float = 0.0
+) -> FloatArray:
     """Return the probability that the true accuracy of a node is above a tie between classes.
 
-    The true accuracy has a beta distribution with this mean and number of rows.
+    The true accuracy has a beta distribution with this mean and number of rows. With a prior
+    probability of an exact tie, in which the predicted class is one of two that are equally
+    probable, the confidence is the mean of the two cases by their posterior probabilities.
 
     Examples
     --------
-    >>> posterior_confidence(np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5]))
+    >>> accuracy, rows, tie = np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5])
+    >>> posterior_confidence(accuracy, rows, tie)
     array([0.98046875, 0.25390625])
+    >>> posterior_confidence(accuracy, rows, tie, prior=0.25).round(2)
+    array([0.94, 0.35])
     """
     own = np.maximum(accuracy * strength, _LEAST_ROWS)
     rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
     above: FloatArray = betainc(rest, own, 1.0 - tie)
-    return above
+    if prior == 0.0:
+        return above
+    tied = _tie_probability(accuracy, strength, tie, prior)
+    return tied * 0.5 + (1.0 - tied) * above
+
+
+def _tie_probability(
+    accuracy: FloatArray, strength: FloatArray, tie: FloatArray, prior: float
+) -> FloatArray:
+    """Return the posterior probability of an exact tie, by normal distributions.
+
+    The estimated accuracy varies around the tie by its own error alone, or by this and
+    `_LEAD_DEVIATION`. The more rows, the less an accuracy near a tie speaks for a lead.
+    """
+    variance = np.maximum(accuracy * (1.0 - accuracy) / (strength + 1.0), 1e-12)
+    wide = variance + _LEAD_DEVIATION**2
+    log_factor = 0.5 * np.log(wide / variance)
+    log_factor -= 0.5 * (accuracy - tie) ** 2 * (1.0 / variance - 1.0 / wide)
+    tied: FloatArray = expit(log_factor + logit(prior))
+    return tied
 
 
 _LEAST_ROWS = 1e-9
 
 
 def _factor_to_lead(
-    share: FloatArray, known: FloatArray, tie: FloatArray, wanted: float, against: float
+    leads: Callable[[FloatArray, FloatArray, FloatArray], NDArray[np.bool_]],
+    known: FloatArray,
+    share: FloatArray,
+    tie: FloatArray,
 ) -> FloatArray:
-    """Return by how much `known` rows must grow until the accuracy is clearly above a tie.
+    """Return by how much `known` rows must grow until `leads(rows, share, tie)` is true.
 
-    `against` rows are counted against the predicted class in addition. NaN where the accuracy is
-    not above the tie.
+    NaN where the share is not above the tie, or where no number of rows is enough.
     """
     able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
-    own, rest, at = (share * known)[able], ((1.0 - share) * known)[able], 1.0 - tie[able]
     low, high = np.full(len(able), -20.0), np.full(len(able), _MOST_DOUBLINGS)
     for _ in range(50):
         middle = (low + high) / 2
-        times = 2.0**middle
-        enough = betainc(rest * times + against + _LEAST_ROWS, own * times, at) >= wanted
+        enough = leads(known[able] * 2.0**middle, share[able], tie[able])
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     factor = np.full(len(share), np.nan)
     factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
