@@ -74,7 +74,7 @@ class BestSplitFinder {
   }
   void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
                  Workspace<Entry>& space, ThreadPool& pool) const {
-    if (passes_down(task, totals)) histograms_.pass_down(task, totals, branches, space, pool);
+    histograms_.pass_down(task, totals, branches, space, pool);
   }
 
  private:

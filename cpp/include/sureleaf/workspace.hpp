@@ -47,7 +47,6 @@ struct Totals {
   std::size_t n_drawn_small = 0;
   bool codes_are_inherited = false;       // from the parent
   std::vector<std::int64_t> flag_counts;  // rows with each flag set, one line per class
-  std::vector<std::uint8_t> flag_bytes;
   std::vector<std::int64_t> code_counts;  // histograms of all small columns
   std::vector<double> code_weights;       // the same if weights are fractional
 
