@@ -113,6 +113,7 @@ struct Workspace {
   NodeSorter<Entry> sorter;
   BucketSearch<Entry> buckets;
   BlockScan<Entry> blocks;
+  GiniBlockScan<Entry> gini_blocks;
   // The largest gain of the node's columns so far, times the weight: lower ones need not be found.
   double gain_floor = -std::numeric_limits<double>::infinity();
   std::vector<std::size_t> columns;       // that are looked at in this node, ascending
