@@ -128,6 +128,7 @@ struct Workspace {
   std::vector<CodedRow<double>> coded_weights;
   std::vector<RankedRow> listed_rows, fractional_ranked, merged_rows;
   std::vector<CountedColumn> counted;
+  std::vector<std::int64_t> class_lanes;
   Branches<Entry> branches;
   std::vector<BranchEnd> branch_ends;
   Totals totals;
