@@ -74,7 +74,7 @@ class BestSplitFinder {
   }
   void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
                  Workspace<Entry>& space, ThreadPool& pool) const {
-    if (passes_down(task, totals)) histograms_.pass_down(task, totals, branches, space, pool);
+    histograms_.pass_down(task, totals, branches, space, pool);
   }
 
  private:
@@ -255,9 +255,10 @@ class BestSplitFinder {
           scan_blocks<Impurity, Scorer>(list, known, totals, known_weight, space, candidate);
     } else if (Impurity::has_own_list_scan && !growth_.config.is_monotone()) {
       double gain = 0;
-      has_split = best_gini_threshold(list, known, space, candidate.cut, gain);
+      bool is_pruned = false;
+      has_split = best_gini_threshold(list, known, space, candidate.cut, gain, is_pruned);
       candidate.valid = has_split;
-      candidate.exhausted = !has_split;
+      candidate.exhausted = !has_split && !is_pruned;
       candidate.gain = gain / totals.node.weight;
     } else {
       const auto check = make_check(j, task, totals, known);
@@ -332,10 +333,21 @@ class BestSplitFinder {
 
   // Gini of more classes than two, or of very large counts.
   bool best_gini_threshold(std::span<const Entry> list, std::span<const std::int64_t> known,
-                           Workspace<Entry>& space, std::size_t& cut, double& gain) const {
+                           Workspace<Entry>& space, std::size_t& cut, double& gain,
+                           bool& is_pruned) const {
     const double least = growth_.config.min_samples_leaf - c45_slack;
-    if (growth_.weights.are_unit())
-      return scan_list_gini(list, growth_.packing, known, least, space.count_sides, cut, gain);
+    if (growth_.weights.are_unit()) {
+      GiniListScan<Entry> scan(list, growth_.packing, known, least, space.count_sides);
+      if (GiniBlockScan<Entry>::pays(list.size(), known.size()))
+        is_pruned =
+            space.gini_blocks.find(list, growth_.packing, known, least, space.gain_floor, scan);
+      else
+        scan.scan(0, list.size());
+      if (!scan.is_found()) return false;
+      cut = scan.cut();
+      gain = scan.gain();
+      return true;
+    }
     bool has_split = false;
     growth_.with_counts([&](auto&& count) {
       has_split = scan_counted_gini(list, growth_.packing, known, least, count, space.count_sides,

@@ -51,42 +51,90 @@ inline void finish_hashes(std::span<std::uint64_t> hashes) {
 }
 
 // A number per row that its label and its cells determine. Model files keep such numbers, so they
-// must not change. Rows are taken in blocks, because a table may lie in memory row by row.
+// must not change.
+class Fingerprints {
+ public:
+  Fingerprints(const Columns& columns, std::span<const std::int32_t> labels)
+      : columns_(columns), labels_(labels), prints_(columns.n_rows) {}
+
+  std::vector<std::uint64_t> make(std::size_t n_threads, InterruptFlag& interrupt) {
+    constexpr std::size_t block = 1024;
+    const bool by_rows = is_matrix_by_rows();
+    run_jobs((columns_.n_rows + block - 1) / block, n_threads, interrupt,
+             [&](std::size_t job, std::size_t) {
+               const std::size_t begin = job * block;
+               const std::size_t end = std::min(begin + block, columns_.n_rows);
+               for (std::size_t row = begin; row < end; ++row)
+                 mix(prints_[row] = start, static_cast<double>(labels_[row]));
+               by_rows ? mix_by_rows(begin, end) : mix_by_columns(begin, end);
+             });
+    return std::move(prints_);
+  }
+
+ private:
+  static constexpr std::uint64_t start = 0x9E3779B97F4A7C15ull, factor = 0xBF58476D1CE4E5B9ull;
+  static constexpr std::uint64_t missing = 0x7FF8000000000000ull;
+
+  static void mix(std::uint64_t& print, double x) {
+    const std::uint64_t bits = std::isnan(x) ? missing : std::bit_cast<std::uint64_t>(x + 0.0);
+    const std::uint64_t mixed = (print ^ bits) * factor;
+    print = mixed ^ (mixed >> 29);
+  }
+
+  // Whether all cells are numbers of one type, row by row.
+  bool is_matrix_by_rows() const {
+    return columns_.is_by_rows() &&
+           std::ranges::all_of(columns_.columns, [&](const Column& column) {
+             return column.kind == Kind::numeric && !column.is_coded_number() &&
+                    column.cell_type == columns_[0].cell_type;
+           });
+  }
+
+  void mix_by_columns(std::size_t begin, std::size_t end) {
+    for (const Column& column : columns_.columns) {
+      const auto mix_cells = [&](auto cell_of) {
+        for (std::size_t row = begin; row < end; ++row)
+          mix(prints_[row], static_cast<double>(cell_of(row)));
+      };
+      if (column.kind != Kind::numeric)
+        mix_cells([&](std::size_t row) { return column.code(row); });
+      else if (column.is_coded_number())
+        mix_cells([&](std::size_t row) { return column.number(row); });
+      else
+        with_cell_type(column.cell_type, [&](auto type) {
+          mix_cells([&](std::size_t row) { return column.cell<decltype(type)>(row); });
+        });
+    }
+  }
+
+  // In the order of memory. Each step of a row waits for the one before, so several rows are mixed
+  // at a time.
+  void mix_by_rows(std::size_t begin, std::size_t end) {
+    constexpr std::size_t n_lanes = 4;
+    with_cell_type(columns_[0].cell_type, [&](auto type) {
+      for (std::size_t row = begin; row < end; row += n_lanes) {
+        const std::size_t n = std::min(n_lanes, end - row);
+        std::array<std::uint64_t, n_lanes> prints{};
+        std::copy_n(prints_.data() + row, n, prints.data());
+        for (const Column& column : columns_.columns)
+          for (std::size_t i = 0; i < n_lanes; ++i)
+            mix(prints[i],
+                static_cast<double>(column.cell<decltype(type)>(row + std::min(i, n - 1))));
+        std::copy_n(prints.data(), n, prints_.data() + row);
+      }
+    });
+  }
+
+  const Columns& columns_;
+  std::span<const std::int32_t> labels_;
+  std::vector<std::uint64_t> prints_;
+};
+
 inline std::vector<std::uint64_t> row_fingerprints(const Columns& columns,
                                                    std::span<const std::int32_t> labels,
                                                    std::size_t n_threads,
                                                    InterruptFlag& interrupt) {
-  constexpr std::uint64_t start = 0x9E3779B97F4A7C15ull, factor = 0xBF58476D1CE4E5B9ull;
-  constexpr std::uint64_t missing = 0x7FF8000000000000ull;
-  constexpr std::size_t block = 1024;
-  std::vector<std::uint64_t> prints(columns.n_rows);
-  const auto mix = [](std::uint64_t& print, double x) {
-    const std::uint64_t bits = std::isnan(x) ? missing : std::bit_cast<std::uint64_t>(x + 0.0);
-    const std::uint64_t mixed = (print ^ bits) * factor;
-    print = mixed ^ (mixed >> 29);
-  };
-  run_jobs((columns.n_rows + block - 1) / block, n_threads, interrupt,
-           [&](std::size_t job, std::size_t) {
-             const std::size_t begin = job * block;
-             const std::size_t end = std::min(begin + block, columns.n_rows);
-             for (std::size_t row = begin; row < end; ++row)
-               mix(prints[row] = start, static_cast<double>(labels[row]));
-             for (const Column& column : columns.columns) {
-               const auto mix_cells = [&](auto cell_of) {
-                 for (std::size_t row = begin; row < end; ++row)
-                   mix(prints[row], static_cast<double>(cell_of(row)));
-               };
-               if (column.kind != Kind::numeric)
-                 mix_cells([&](std::size_t row) { return column.code(row); });
-               else if (column.is_coded_number())
-                 mix_cells([&](std::size_t row) { return column.number(row); });
-               else
-                 with_cell_type(column.cell_type, [&](auto type) {
-                   mix_cells([&](std::size_t row) { return column.cell<decltype(type)>(row); });
-                 });
-             }
-           });
-  return prints;
+  return Fingerprints(columns, labels).make(n_threads, interrupt);
 }
 
 // The code of every number: the first value that is not below it, the last one if all are, and the

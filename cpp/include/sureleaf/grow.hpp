@@ -111,6 +111,7 @@ class Grower {
                               children);
       if (!best.code_counts.empty() && space.branches.missing_rows.empty()) {
         space.totals.whole = space.totals.codes_are_counted = true;  // were those of another node
+        space.totals.flags_are_counted = false;                      // and are not kept
         space.totals.code_counts.swap(best.code_counts);
         finder_.pass_down(best.task, space.totals, children, space, pool_);
       }

@@ -73,8 +73,9 @@ struct NodeTask {
   std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
   std::vector<std::int64_t>
       code_counts;  // histograms of the small columns, if they follow from the parent's
-  std::vector<double> code_weights;    // the same if weights are fractional and it is known
-  std::vector<RankRange> rank_ranges;  // per column, if nodes are sorted
+  std::vector<double> code_weights;       // the same if weights are fractional and it is known
+  std::vector<std::int64_t> flag_counts;  // of the flags, if they follow from the parent's
+  std::vector<RankRange> rank_ranges;     // per column, if nodes are sorted
 
   bool is_exhausted(std::size_t j) const { return (exhausted[j / 64] >> (j % 64)) & 1; }
   void mark_exhausted(std::size_t j) { exhausted[j / 64] |= std::uint64_t{1} << (j % 64); }

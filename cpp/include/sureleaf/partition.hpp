@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sureleaf/growth.hpp"
@@ -54,7 +55,7 @@ class BranchAssigner {
         if (column.has_thresholds()) return code > candidate.cut;
         return candidate.groups.empty() ? code : static_cast<std::uint32_t>(candidate.groups[code]);
       };
-      assign_codes(listed, branch_of, sums, space);
+      assign_codes(listed, j, branch_of, sums, space);
       sum_branches(branches, sums);
       assign_fractional_rows(task, sums, branches, branch_of);
     });
@@ -67,11 +68,8 @@ class BranchAssigner {
     Branches<Entry>& branches = space.branches;
     branches.n_rows[0] = cut;
     branches.n_rows[1] = known - cut;
-    growth_.with_weights([&](auto&& weigh) {
-      for (std::size_t i = 0; i < known; ++i)
-        sums[(i < cut ? 0 : growth_.n_classes) + growth_.packing.cls(listed[i])] +=
-            weigh(listed[i]);
-    });
+    add_classes(listed.first(cut), sums, space);
+    add_classes(listed.subspan(cut, known - cut), sums + growth_.n_classes, space);
     branches.missing_rows.assign(listed.begin() + static_cast<std::ptrdiff_t>(known), listed.end());
     if (branches.go_by_bits()) {
       prepare_bits(space);
@@ -84,14 +82,42 @@ class BranchAssigner {
       space.branch_of[growth_.packing.row(listed[i])] = i < cut ? 0 : i < known ? 1 : no_code;
   }
 
+  // Adds the weights of entries to the sum of their class.
+  void add_classes(std::span<const Entry> entries, double* sums, Workspace<Entry>& space) const {
+    const Packing<Entry> packing = growth_.packing;
+    if (!growth_.weights.are_unit()) {
+      growth_.with_weights([&](auto&& weigh) {
+        for (const Entry entry : entries) sums[packing.cls(entry)] += weigh(entry);
+      });
+      return;
+    }
+    // Neighbours are often of the same class, and a sum would have to wait for the one before: so
+    // there are several.
+    constexpr std::size_t n_lanes = 4;
+    const std::size_t n_classes = growth_.n_classes;
+    space.class_lanes.assign(n_lanes * n_classes, 0);
+    std::int64_t* const lanes = space.class_lanes.data();
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      ++lanes[i % n_lanes * n_classes + packing.cls(entries[i])];
+    for (std::size_t i = 0; i < n_lanes * n_classes; ++i)
+      sums[i % n_classes] += static_cast<double>(lanes[i]);
+  }
+
   template <class BranchOf>
-  void assign_codes(std::span<const Entry> listed, BranchOf&& branch_of, double* sums,
-                    Workspace<Entry>& space) const {
+  void assign_codes(std::span<const Entry> listed, std::size_t j, BranchOf&& branch_of,
+                    double* sums, Workspace<Entry>& space) const {
+    std::pair<const std::uint8_t*, std::size_t> codes{nullptr, 0};
+    if (!growth_.data.columns[j].codes_in_table) codes = growth_.data.small_codes_of(j);
+
     Branches<Entry>& branches = space.branches;
     const bool by_bits = branches.n == 2;
     by_bits ? prepare_bits(space) : prepare_marks(space);
+    // Rows of a small node are far apart: their codes are fetched ahead.
+    constexpr std::size_t n_ahead = 16;
     growth_.with_weights([&](auto&& weigh) {
-      for (const Entry entry : listed) {
+      for (std::size_t i = 0; i < listed.size(); ++i) {
+        const Entry entry = listed[i], later = listed[std::min(i + n_ahead, listed.size() - 1)];
+        __builtin_prefetch(codes.first + growth_.packing.row(later) * codes.second);
         const std::size_t row = growth_.packing.row(entry);
         const std::uint32_t branch = branch_of(row);
         if (by_bits)

@@ -229,14 +229,21 @@ class NumericRouter {
     std::int32_t at[width] = {};
     Cell missing[width] = {};  // becomes NaN
     for (std::size_t i = 0; i < width; ++i) cells[i] = cells_of(first + i);
-    // In a table stored by rows, it is not known in time which values of a row are needed.
-    if (stride_ > 64 && stride_ <= 1024 && first + 3 * width <= end) {
-      const char* const ahead = reinterpret_cast<const char*>(cells_of(first + 2 * width));
-      for (std::ptrdiff_t byte = 0; byte < static_cast<std::ptrdiff_t>(width) * stride_; byte += 64)
-        __builtin_prefetch(ahead + byte);
+    // In a table stored by rows, it is not known in time which values of a row are needed. Those of
+    // later rows are all fetched, two lines per step: with more at once the processor waits.
+    constexpr std::ptrdiff_t line = 64;
+    const char *ahead = nullptr, *ahead_end = nullptr;
+    if (stride_ > line && stride_ <= 1024 && first + 3 * width <= end) {
+      ahead = reinterpret_cast<const char*>(cells_of(first + 2 * width));
+      ahead_end = ahead + static_cast<std::ptrdiff_t>(width) * stride_;
     }
     for (std::int32_t moved = 1; moved != 0;) {
       moved = 0;
+      if (ahead < ahead_end) {
+        __builtin_prefetch(ahead);
+        __builtin_prefetch(ahead + line);
+        ahead += 2 * line;
+      }
       for (std::size_t i = 0; i < width; ++i) {
         const PackedNode& node = nodes[at[i]];
         const Cell x = cells[i][node.cell];
@@ -246,6 +253,7 @@ class NumericRouter {
         at[i] = next;
       }
     }
+    for (; ahead < ahead_end; ahead += line) __builtin_prefetch(ahead);  // after a short way
     for (std::size_t i = 0; i < width; ++i) {
       // Not only if a value is missing: the difference of infinite numbers is not a number, too.
       if (missing[i] != missing[i])

@@ -189,39 +189,77 @@ bool scan_list(std::span<const Entry> list, const Packing<Entry>& packing, Score
 // Gini with unit weights, the most frequent case. Sums of squares change by odd numbers when a row
 // moves, and thresholds are compared by products, without division.
 template <class Entry>
-bool scan_list_gini(std::span<const Entry> list, const Packing<Entry>& packing,
-                    std::span<const std::int64_t> totals, double min_side,
-                    Sides<std::int64_t>& sides, std::size_t& cut, double& gain) {
-  const auto n = static_cast<std::int64_t>(list.size());
-  const auto first = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(min_side)));
-  sides.start(totals);
-  std::int64_t* left = sides.left.data();
-  std::int64_t* right = sides.right.data();
-  std::int64_t left_squares = 0, right_squares = 0;
-  for (const std::int64_t count : totals) right_squares += count * count;
-  const double before = static_cast<double>(right_squares) / static_cast<double>(n);
-  double best_top = -1.0, best_bottom = 1.0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const Entry entry = list[static_cast<std::size_t>(i)];
-    if ((entry & Packing<Entry>::increase) && i >= first && i <= n - first) {
-      const auto n_left = static_cast<double>(i), n_right = static_cast<double>(n - i);
-      const double top =
-          static_cast<double>(left_squares) * n_right + static_cast<double>(right_squares) * n_left;
-      const double bottom = n_left * n_right;
-      if (top * best_bottom > best_top * bottom) {
-        best_top = top;
-        best_bottom = bottom;
-        cut = static_cast<std::size_t>(i);
-      }
-    }
-    const std::size_t k = packing.cls(entry);
-    left_squares += 2 * left[k]++ + 1;
-    right_squares -= 2 * right[k]-- - 1;
+class GiniListScan {
+ public:
+  GiniListScan(std::span<const Entry> list, const Packing<Entry>& packing,
+               std::span<const std::int64_t> totals, double min_side, Sides<std::int64_t>& sides)
+      : list_(list),
+        packing_(packing),
+        totals_(totals),
+        first_(std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(min_side)))),
+        sides_(sides) {
+    sides_.start(totals);
+    for (const std::int64_t count : totals) right_squares_ += count * count;
+    before_ = static_cast<double>(right_squares_) / static_cast<double>(list.size());
   }
-  if (best_top < 0) return false;
-  gain = best_top / best_bottom - before;
-  return true;
-}
+
+  bool is_found() const { return best_top_ >= 0; }
+  std::size_t cut() const { return cut_; }
+  double gain() const { return best_top_ / best_bottom_ - before_; }
+
+  // Moves to a place in the list, given the class counts on its left.
+  void start_at(std::span<const std::int64_t> left) {
+    left_squares_ = right_squares_ = 0;
+    for (std::size_t k = 0; k < totals_.size(); ++k) {
+      sides_.left[k] = left[k];
+      sides_.right[k] = totals_[k] - left[k];
+      left_squares_ += left[k] * left[k];
+      right_squares_ += sides_.right[k] * sides_.right[k];
+    }
+  }
+
+  // Offers the thresholds before each of these entries; the ones before `begin` are on the left.
+  // All that changes is kept in registers.
+  void scan(std::size_t begin, std::size_t end) {
+    const auto n = static_cast<std::int64_t>(list_.size());
+    const Packing<Entry> packing = packing_;
+    std::int64_t* const left = sides_.left.data();
+    std::int64_t* const right = sides_.right.data();
+    std::int64_t left_squares = left_squares_, right_squares = right_squares_;
+    double best_top = best_top_, best_bottom = best_bottom_;
+    for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+      const Entry entry = list_[static_cast<std::size_t>(i)];
+      if ((entry & Packing<Entry>::increase) && i >= first_ && i <= n - first_) {
+        const auto n_left = static_cast<double>(i), n_right = static_cast<double>(n - i);
+        const double top = static_cast<double>(left_squares) * n_right +
+                           static_cast<double>(right_squares) * n_left;
+        const double bottom = n_left * n_right;
+        if (top * best_bottom > best_top * bottom) {
+          best_top = top;
+          best_bottom = bottom;
+          cut_ = static_cast<std::size_t>(i);
+        }
+      }
+      const std::size_t k = packing.cls(entry);
+      left_squares += 2 * left[k]++ + 1;
+      right_squares -= 2 * right[k]-- - 1;
+    }
+    left_squares_ = left_squares;
+    right_squares_ = right_squares;
+    best_top_ = best_top;
+    best_bottom_ = best_bottom;
+  }
+
+ private:
+  std::span<const Entry> list_;
+  Packing<Entry> packing_;
+  std::span<const std::int64_t> totals_;
+  std::int64_t first_;
+  Sides<std::int64_t>& sides_;
+  std::int64_t left_squares_ = 0, right_squares_ = 0;
+  double before_, best_top_ = -1.0, best_bottom_ = 1.0;
+  std::size_t cut_ = 0;
+};
 
 // The same for rows that count several times: `count(entry)` is the count.
 template <class Entry, class Count>

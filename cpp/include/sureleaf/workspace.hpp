@@ -47,7 +47,6 @@ struct Totals {
   std::size_t n_drawn_small = 0;
   bool codes_are_inherited = false;       // from the parent
   std::vector<std::int64_t> flag_counts;  // rows with each flag set, one line per class
-  std::vector<std::uint8_t> flag_bytes;
   std::vector<std::int64_t> code_counts;  // histograms of all small columns
   std::vector<double> code_weights;       // the same if weights are fractional
 
@@ -114,6 +113,7 @@ struct Workspace {
   NodeSorter<Entry> sorter;
   BucketSearch<Entry> buckets;
   BlockScan<Entry> blocks;
+  GiniBlockScan<Entry> gini_blocks;
   // The largest gain of the node's columns so far, times the weight: lower ones need not be found.
   double gain_floor = -std::numeric_limits<double>::infinity();
   std::vector<std::size_t> columns;       // that are looked at in this node, ascending
@@ -128,6 +128,7 @@ struct Workspace {
   std::vector<CodedRow<double>> coded_weights;
   std::vector<RankedRow> listed_rows, fractional_ranked, merged_rows;
   std::vector<CountedColumn> counted;
+  std::vector<std::int64_t> class_lanes;
   Branches<Entry> branches;
   std::vector<BranchEnd> branch_ends;
   Totals totals;

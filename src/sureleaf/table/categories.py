@@ -209,7 +209,7 @@ def sorted_codes(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         low, high = int(values.min()), int(values.max())
         if high - low < _DENSE_RANGE:
             # uint64 beyond 2**63 does not fit int64; the differences do.
-            wide = values if values.dtype.kind == "u" else values.astype(np.int64)
+            wide = values if values.dtype.kind == "u" else values.astype(np.int64, copy=False)
             offsets = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
             is_used = np.bincount(offsets) > 0
             rank = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
