@@ -451,7 +451,7 @@ class BaggedTreesClassifier(ModelEstimator):
         ndarray of shape (n_rows, n_classes)
         """
         table = self._encode(X)
-        n_threads = thread_count(self.n_jobs)
+        n_threads = thread_count(self.n_jobs, table.n_rows)
         return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -467,7 +467,7 @@ class BaggedTreesClassifier(ModelEstimator):
         ndarray of shape (n_rows,)
         """
         table = self._encode(X)
-        return self.model_.predict(table, n_threads=thread_count(self.n_jobs))
+        return self.model_.predict(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of the probabilities between the trees.
@@ -482,7 +482,7 @@ class BaggedTreesClassifier(ModelEstimator):
         ndarray of shape (n_rows, n_classes)
         """
         table = self._encode(X)
-        return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs))
+        return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def predict_levels(self, X: Any) -> BagRowLevels:
         """Return the prediction of each row, the agreement of the trees and the utility.
@@ -499,7 +499,7 @@ class BaggedTreesClassifier(ModelEstimator):
             predictions that were about as probable.
         """
         model, table = self.complete_model(), self._encode(X)
-        return model.predict_levels(table, n_threads=thread_count(self.n_jobs))
+        return model.predict_levels(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
 
 @dataclass(frozen=True, eq=False)
