@@ -527,7 +527,8 @@ class TreeModel:
             self._leaf_tables.clear()  # only the last one, because large tables take megabytes
             self._leaf_tables[key] = table
         # Copies, so that a caller who changes a column does not change the next answer.
-        return replace(table, **{name: column.copy() for name, column in table.columns().items()})
+        columns: dict[str, Any] = {name: each.copy() for name, each in table.columns().items()}
+        return replace(table, **columns)
 
     @cached_property
     def _leaf_tables(self) -> dict[tuple[float, float | None, float | None], LeafTable]:
