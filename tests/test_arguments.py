@@ -91,3 +91,10 @@ def test_shapes_that_do_not_broadcast_are_named() -> None:
 def test_scalars_come_back_as_python_floats() -> None:
     assert type(arguments.scalar_or_array(np.array(0.5))) is float
     assert isinstance(arguments.scalar_or_array(np.array([0.5])), np.ndarray)
+
+
+def test_few_rows_are_predicted_by_one_thread_without_asking_joblib(monkeypatch) -> None:
+    monkeypatch.setattr("joblib.effective_n_jobs", lambda n_jobs: pytest.fail("joblib was asked"))
+    assert arguments.thread_count(None, 1) == arguments.thread_count(-1, 63) == 1
+    with pytest.raises(InvalidArgumentError, match="n_jobs"):
+        arguments.thread_count(0, 1)

@@ -162,8 +162,15 @@ def check_level(level: float) -> float:
     return check_share("level", level)
 
 
-def thread_count(n_jobs: Any) -> int:
+_ROWS_PER_THREAD: Final = 64
+"""Fewer rows than this are predicted by one thread: to start others would take longer."""
+
+
+def thread_count(n_jobs: Any, n_rows: int | None = None) -> int:
     """Return the number of threads for n_jobs; None and -1 are all cores that joblib allows.
+
+    Few rows to predict need one thread. joblib is not asked then, because it reads the limits of
+    the machine anew each time, which takes longer than to predict a row.
 
     Examples
     --------
@@ -177,6 +184,8 @@ def thread_count(n_jobs: Any) -> int:
                 f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}. Use 1 for "
                 "one thread, None or -1 for all cores."
             )
+    if n_rows is not None and n_rows < _ROWS_PER_THREAD:
+        return 1
     import joblib  # the pure formulas of sureleaf.levels do without it
 
     wanted = int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
@@ -249,6 +258,8 @@ def read_labels(name: str, labels: ArrayLike) -> LabelArray:
         raise InvalidArgumentError(
             f"{name} must have one label per row; got an array of shape {array.shape}."
         )
+    if array.dtype.kind == "T":  # NumPy's StringDType, which compares with no other text
+        array = array.astype(object)
     if array.dtype == object:
         array = _typed_labels(name, array)
     if array.dtype.kind == "f" and np.isnan(array).any():

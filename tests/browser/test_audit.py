@@ -105,6 +105,23 @@ def test_leaves_of_a_tree_are_sorted_filtered_and_downloaded(show: Show) -> None
         assert float(line["rows of good"]) == leaves.counts[at, 1]
 
 
+def test_a_phone_sorts_by_a_menu_because_it_shows_no_heads(show: Show) -> None:
+    found = tree_audit()
+    leaves = found.leaves
+    assert leaves is not None
+    page = show(drawn(found), viewport={"width": 390, "height": 844})
+    menu = page.locator("#leaves .sort-menu select")
+    assert not page.locator('#leaf-table th[data-key="confidence"]').is_visible()
+    menu.select_option("confidence, ascending")
+    order = leaves.confidence.argsort(kind="stable")
+    assert first_cells(page, "leaf-table") == [str(leaf) for leaf in leaves.leaf[order]]
+    menu.select_option("rows, descending")
+    head = page.locator('#leaf-table th[data-key="rows"]')
+    assert head.get_attribute("aria-sort") == "descending"
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert not menu.is_visible()
+
+
 def test_trees_and_bins_of_a_forest_are_sorted(show: Show) -> None:
     found = forest_audit(8)
     assert found.trees is not None

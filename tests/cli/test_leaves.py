@@ -155,3 +155,11 @@ def test_a_weight_of_dates_of_other_millennia_is_one_line(
     code, _, err = run(capsys, *arguments)
     assert (code, err.count("\n")) == (2, 1)
     assert "--weight must be a column of numbers; got 'w', of type timestamp[ms]" in err
+
+
+def test_a_column_of_numbers_can_be_categorical(capsys, tmp_path):
+    path = tmp_path / "towns.csv"
+    lines = [f"{code},{'yes' if code in (3, 7) else 'no'}" for code in range(10) for _ in range(20)]
+    path.write_text("\n".join(["town,ill", *lines]))
+    _, out, _ = run(capsys, "leaves", str(path), "--target", "ill", "--categorical", "town")
+    assert "town in {3, 7}" in out

@@ -421,6 +421,22 @@ def test_skops_has_to_trust_the_estimator_and_nothing_else():
         assert again.levels() == model.levels()
 
 
+def test_skops_has_to_trust_a_bag_and_nothing_in_it():
+    skops = pytest.importorskip("skops.io")
+    X, y = table()
+    for cost in (None, [[0, 3, 1], [1, 0, 1], [1, 1, 0]]):
+        model = BaggedTreesClassifier(n_estimators=3, cost=cost, random_state=0).fit(X, y)
+        score = model.oob_score_
+        written = skops.dumps(model)
+        trusted = skops.get_untrusted_types(data=written)
+        assert trusted == ["sureleaf.estimators.bagged_trees.BaggedTreesClassifier"]
+        for again in (skops.loads(written, trusted=trusted), pickle.loads(pickle.dumps(model))):
+            np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+            assert again.oob_score_ == score
+            assert repr(again.estimator_) == repr(model.estimator_)
+            np.testing.assert_array_equal(again.oob_proba_, model.oob_proba_)
+
+
 @pytest.mark.filterwarnings("ignore")  # importing MLflow warns about MLflow's own type hints
 def test_mlflow_saves_a_tree_in_its_default_format(tmp_path):
     mlflow = pytest.importorskip("mlflow.sklearn")

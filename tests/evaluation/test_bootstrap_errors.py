@@ -209,3 +209,24 @@ def test_decisions_at_costs_are_judged_and_not_the_most_probable_classes() -> No
         bootstrap_error(Nearest(), X, Y, decide_by=cost, n_bootstraps=5)
     with pytest.raises(FailedFitError, match="decide_by needs a classifier with predict_proba"):
         bootstrap_error(WithoutProbabilities(), X, labels, decide_by=cost, n_bootstraps=5)
+
+
+def test_the_monte_carlo_error_of_the_standard_error_is_what_other_samples_show():
+    n, n_bootstraps, n_runs = 60, 25, 400
+    rng = np.random.default_rng(0)
+    squares, stated = [], []
+    for _ in range(n_runs):
+        counts = rng.multinomial(n, np.full(n, 1 / n), size=n_bootstraps)
+        # Models that differ much, and whose errors have nothing to do with their rows.
+        share = rng.choice([0.2, 0.8], size=(n_bootstraps, 1))
+        losses = (rng.random((n_bootstraps, n)) < share).astype(float)
+        found = out_of_bag_mean(losses, counts)
+        out = counts == 0
+        means = np.where(out, losses, 0).sum(axis=0) / out.sum(axis=0)
+        q = (np.where(out, losses, 0) / out.sum(axis=0)).sum(axis=1) / n
+        influence = (means - means.mean()) * (2 + 1 / (n - 1)) / n
+        influence += q @ (counts - counts.mean(axis=0))
+        squares.append(influence @ influence - n * ((q - q.mean()) ** 2).sum())
+        stated.append(2 * found.standard_error**4 / found.degrees_of_freedom)
+    # 400 runs know the spread to 4 %; the formula leaves out terms of order 1 / n_bootstraps.
+    assert np.sqrt(np.mean(stated)) == pytest.approx(np.std(squares), rel=0.25)

@@ -319,3 +319,32 @@ def test_an_interrupt_in_the_import_of_an_estimator_is_not_a_failed_split() -> N
 
     with pytest.raises(RuntimeError, match="__set_name__"):
         evaluate(Imports(), X, Y, n_jobs=1)
+
+
+def test_rows_may_be_dicts_or_lists_of_numbers_and_text() -> None:
+    from sureleaf import TreeClassifier
+
+    rows = [{"size": float(i % 10), "kind": "uv"[i % 2]} for i in range(60)]
+    y = ["yes" if row["size"] > 4 and row["kind"] == "u" else "no" for row in rows]
+    tables = (pd.DataFrame(rows), rows, [list(row.values()) for row in rows])
+    found = [evaluate(TreeClassifier(), X, y, random_state=0).predictions for X in tables]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.prediction, found[0].prediction)
+
+
+@pytest.mark.parametrize(
+    ("make", "cure"),
+    [
+        (lambda table: pl.from_arrow(table).lazy(), r"X\.collect\(\)"),
+        (lambda table: table.to_reader(), r"X\.read_all\(\)"),
+        (lambda table: pytest.importorskip("dask.array").ones((20, 2)), r"X\.compute\(\)"),
+    ],
+)
+def test_a_table_that_does_not_hold_its_rows_names_the_method_that_gives_them(make, cure) -> None:
+    with pytest.raises(InvalidTypeError, match=cure):
+        evaluate(GaussianNB(), make(pa.table({"a": np.arange(20.0)})), np.arange(20) % 2)
+
+
+def test_labels_may_be_numpys_variable_width_text() -> None:
+    X, y = np.arange(40.0)[:, None], np.repeat(["a", "b"], 20).astype(np.dtypes.StringDType())
+    assert evaluate(GaussianNB(), X, y).estimate("accuracy").value > 0.9

@@ -77,3 +77,13 @@ def test_dtreeviz_reads_every_leaf(fitted):
         class_names=["a", "b", "c"],
     )
     assert len(view.shadow_tree.leaves) == model.get_n_leaves()
+
+
+@pytest.mark.parametrize("share_missing", [0.0, 0.1])
+def test_rows_whose_value_is_a_threshold_take_the_branch_that_they_take_here(share_missing):
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3)).round(2) * 1.1  # thresholds are such values, and float32 has none
+    y = X[:, 0] + X[:, 1] + 0.3 * rng.random(400) > 1.2
+    X[rng.random(X.shape) < share_missing] = np.nan
+    model = TreeClassifier(pruning=None, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(to_sklearn(model).predict_proba(X), model.predict_proba(X))

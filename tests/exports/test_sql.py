@@ -7,6 +7,7 @@ import pytest
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, UnseenCategoryWarning
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.exports import sql
 from sureleaf.exports.sql import to_sql
 from sureleaf.exports.sql_dialects import DIALECTS
 from tests.exports.databases import Database
@@ -31,7 +32,8 @@ def check(database, model, rows, X, types, *, least_mixed=21):
     """
     database.fill(rows, types)
     query = to_sql(model, dialect=database.dialect, keep=["row_id"])
-    assert ("LEFT JOIN ends" in query) == (least_mixed == 0)
+    has_shares = "AS w0" in query
+    assert has_shares == (least_mixed > 0)
     found, names = database.ask(query)
     found.sort(key=lambda row: row[0])
     assert [row[0] for row in found] == list(range(len(rows)))
@@ -54,6 +56,14 @@ def check(database, model, rows, X, types, *, least_mixed=21):
     assert (~one).sum() >= least_mixed
 
 
+@pytest.fixture(params=["all rows by shares", "only rows of several nodes by shares"])
+def form(request, monkeypatch):
+    """The two forms of queries for rows that may end in several nodes."""
+    if request.param.startswith("only"):
+        monkeypatch.setattr(sql, "_FEW_LEAVES", 0)
+
+
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 @pytest.mark.parametrize("missing", ["fraction", "branch"])
@@ -69,6 +79,7 @@ def test_a_query_returns_the_predictions_of_the_model(database, unseen, split, m
     check(database, model, renamed(rows), frame(rows), COLUMN_TYPES, least_mixed=least_mixed)
 
 
+@pytest.mark.usefixtures("form")
 def test_a_query_tests_for_missing_values(database):
     X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
     y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
@@ -204,6 +215,7 @@ def test_a_node_of_more_branches_than_a_query_has_columns_is_an_error_with_a_nex
         to_sql(model)
 
 
+@pytest.mark.usefixtures("form")
 def test_where_the_model_raises_for_unseen_categories_the_row_is_null(database):
     plain, y = plain_rows()
     model = fitted(plain, y, unseen="error")
@@ -228,6 +240,7 @@ LABELS = {
 }
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_every_type(database, kind):
     labels = LABELS[kind]
@@ -252,6 +265,7 @@ def test_a_tree_of_one_leaf_and_of_one_class(database):
         assert found == [(model.predict([[1.0]])[0], *model.predict_proba([[1.0]])[0].tolist())] * 2
 
 
+@pytest.mark.usefixtures("form")
 def test_a_query_reads_a_table_of_a_schema_and_can_be_a_view(database):
     model = TreeClassifier.c45(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
     database.fill([{"x0": 1}, {"x0": 4}], {"x0": "int"})
@@ -383,3 +397,17 @@ def test_invalid_arguments_are_errors():
     with pytest.raises(InvalidTypeError, match=r"bag of 2 trees.*'json'.*estimators_\[0\]"):
         to_sql(bag)
     assert "WITH" in to_sql(bag.estimators_[0])
+
+
+def test_shares_of_a_large_tree_are_computed_only_for_rows_that_need_them():
+    rng = np.random.default_rng(0)
+    X = [
+        [float(x), "abc"[k]] for x, k in zip(rng.random(900), rng.integers(0, 3, 900), strict=True)
+    ]
+    y = rng.random(900) < 0.5
+    model = TreeClassifier(pruning=None, min_samples_leaf=1, random_state=0).fit(X, y)
+    assert model.get_n_leaves() > 100
+    query = to_sql(model)
+    assert "WHERE node = -1" in query
+    few = TreeClassifier(pruning=None, max_leaves=5, random_state=0).fit(X, y)
+    assert "WHERE node" not in to_sql(few)

@@ -289,6 +289,8 @@ def test_the_predicted_class_is_the_first_of_the_largest(n_classes: int) -> None
     table = np.random.default_rng(n_classes).integers(0, 4, (200, n_classes)) / 10
     assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
     assert predicted_class(table[:0]).tolist() == []
+    few = np.concatenate([predicted_class(line[None]) for line in table])
+    assert few.tolist() == predicted_class(np.tile(table, (65, 1)))[: len(table)].tolist()
 
 
 def test_the_decision_is_the_first_of_the_cheapest_whatever_the_unit_of_the_costs() -> None:

@@ -61,6 +61,40 @@ def test_recurrence_is_that_of_rows_followed_one_by_one(split):
     assert itself.rows.all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_splits_of_several_branches_recur_as_rows_followed_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    towns = rng.integers(0, 6, (2, 400))
+    labels = rng.random((2, 400)) < np.linspace(0.05, 0.95, 6)[towns]
+    shown = [[[f"t{town:02}"] for town in line] for line in towns]
+    settings = {"pruning": None, "categorical_split": "multiway", "min_samples_leaf": 1}
+    one, other = (TreeClassifier(**settings).fit(X, y) for X, y in zip(shown, labels, strict=True))
+    # Some rows move to another branch, and some branches are merged.
+    moved = np.where(rng.random(400) < 0.1 * seed, rng.integers(0, 6, 400), towns[0])
+    X = [[f"t{town:02}"] for town in np.where(moved < seed, 0, moved)]
+    found = recurrence_in(
+        one.tree_,
+        one.apply(shown[0]),
+        one.model_.predicted_classes,
+        other.tree_,
+        other.apply(X),
+        other.model_.predicted_classes,
+    )
+    paths = [
+        [set(np.flatnonzero(line)) for line in model.decision_path(rows).toarray()]
+        for model, rows in ((one, shown[0]), (other, X))
+    ]
+    assert found.splits[0] == recurs(one.tree_, paths[0], 0, other.tree_, paths[1], SAME)
+
+
+def test_the_rows_of_a_branch_may_be_copied_without_changing_what_its_tree_predicts(monkeypatch):
+    X, y = table(300, 4)
+    settings = {"categorical_split": "multiway", "max_leaves": 6, "random_state": 0}
+    shared = TreeClassifier(**settings).fit(X, y).splits().rival
+    monkeypatch.setattr(rivals, "_FEW_BRANCHES", 1)
+    assert TreeClassifier(**settings).fit(X, y).splits().rival == shared
+
+
 def test_recurrence_in_trees_of_many_leaves_needs_no_table_of_their_pairs():
     X, y = np.arange(4_000.0)[:, np.newaxis], np.random.default_rng(0).integers(0, 2, 4_000)
     grown = TreeClassifier.c45(

@@ -287,3 +287,29 @@ def test_a_bag_of_the_first_version_loads_and_says_what_a_fit_says():
     pd.testing.assert_frame_equal(
         old.predict_levels(X).to_pandas(), new.predict_levels(X).to_pandas(), check_exact=True
     )
+
+
+def test_the_table_of_leaves_is_computed_once_and_belongs_to_who_asked_for_it(monkeypatch):
+    model = fitted(levels_from="training")
+    size = len(pickle.dumps(model.model_))
+    first = model.leaves()
+    monkeypatch.setattr(
+        "sureleaf.model.tree_model.leaf_table", lambda *a, **k: pytest.fail("computed again")
+    )
+    first.confidence[:] = 0.0
+    again = model.leaves()
+    assert (again.confidence > 0).all()
+    assert again.rule.tolist() == first.rule.tolist()
+    assert len(pickle.dumps(model.model_)) <= size + 1000  # levels, but no table
+    with pytest.raises(pytest.fail.Exception):
+        model.leaves(confidence=0.5)
+
+
+def test_a_leaf_with_many_siblings_names_their_node_and_not_each_of_them():
+    towns = np.repeat(np.arange(40), 6)
+    y = np.where(np.arange(240) % 6 < np.where(towns % 4, 6, 3), "yes", "no")
+    settings = {"categorical_split": "multiway", "pruning": None, "levels_from": "training"}
+    model = TreeClassifier(**settings, min_samples_leaf=1).fit([[f"t{t}"] for t in towns], y)
+    merges = [text for text in model.leaves().repair if text.startswith("merge")]
+    assert merges
+    assert all("with the other 39 branches of node 0 (confidence" in text for text in merges)

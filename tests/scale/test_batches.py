@@ -1,5 +1,6 @@
 import errno
 import os
+import warnings
 
 import duckdb
 import polars as pl
@@ -126,10 +127,27 @@ def test_a_full_temporary_folder_is_named_and_the_file_is_not_blamed(tmp_path, m
         open_source(tmp_path / "rows.csv")
 
 
-def test_thousands_separators_are_refused_in_batches(tmp_path):
-    (tmp_path / "rows.csv").write_text('x,y\n"1,500",0\n')
-    with pytest.raises(InvalidArgumentError, match=r"--thousands cannot be used .* in batches"):
-        open_source(tmp_path / "rows.csv", csv=CsvFormat(thousands=","))
+@pytest.mark.parametrize(
+    ("header", "rows", "separator"),
+    [
+        ("zip,a,b", ['"01234","1,500",x', '"10115",NA,1.5', '"10115","-2,500.5",y'], ","),
+        ("zip;a;b", ["01234;1.500;x", "10115;12,5;2.000", "10115;;y"], "."),
+        ("zip;a;b", ["1;1 500;1 000,5", "2;2 000;2", "3;7;1 000"], " "),
+    ],
+)
+def test_thousands_separators_are_read_in_batches_as_in_memory(
+    tmp_path, monkeypatch, header, rows, separator
+):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([header, *rows * 4000]) + "\n")
+    monkeypatch.setattr(batches, "_BLOCK", 1 << 14)  # so that types follow from many batches
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = read_file(path, csv=CsvFormat(thousands=separator))
+    source = open_source(path, csv=CsvFormat(thousands=separator))
+    read = pa.Table.from_batches([batch for part in source.parts for batch in read_part(part)])
+    assert read.to_pydict() == whole.to_pydict()
+    assert read["a"].type == "double"
 
 
 def test_the_file_behind_a_map_has_its_blocks_before_it_is_mapped(tmp_path):

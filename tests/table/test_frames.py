@@ -15,6 +15,8 @@ import scipy.sparse
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.table import encode, encode_labels, read_table
+from sureleaf.table.encoded_table import MatrixColumns
+from sureleaf.table.frames import array_of_numbers
 from tests.table.spellings import OnlyAStream
 
 
@@ -282,6 +284,42 @@ def test_a_reader_that_was_read_before_is_an_error_that_says_so() -> None:
     reader = pa.table({"a": [1.0, 2.0]}).to_reader()
     assert read_table(reader).n_rows == 2
     check_error(reader, InvalidArgumentError, r"only once: keep them with table = reader.read_all")
+
+
+def test_a_reader_that_was_read_before_is_no_table_without_rows_at_predict() -> None:
+    table = pa.table({"a": [1.0, 2.0, 3.0, 4.0]})
+    model = TreeClassifier(pruning=None).fit(table, [0, 0, 1, 1])
+    reader = table.to_reader()
+    assert model.predict(reader).tolist() == [0, 0, 1, 1]
+    with pytest.raises(InvalidArgumentError, match="only once: keep them with table"):
+        model.predict(reader)
+
+
+def test_an_xarray_is_rows_and_columns_not_one_row_per_cell() -> None:
+    xarray = pytest.importorskip("xarray")
+    named = xarray.DataArray(MATRIX, dims=("row", "col"), coords={"col": ["a", "b", "c"]})
+    table = read_table(named)
+    assert table.schema.names == ("a", "b", "c")
+    assert table.n_rows == 4
+    np.testing.assert_array_equal(np.column_stack(list(table.columns)), MATRIX)
+    assert read_table(xarray.DataArray(MATRIX)).schema.names == ("x0", "x1", "x2")
+    with pytest.raises(InvalidArgumentError, match="dim 3"):
+        read_table(xarray.DataArray(np.ones((4, 2, 2))))
+
+
+def test_a_list_of_rows_of_numbers_is_read_as_one_array() -> None:
+    table = read_table([[1, 2.5], [float("nan"), -4]])
+    assert isinstance(table.columns, MatrixColumns)  # not one column of objects after the other
+    np.testing.assert_array_equal(np.column_stack(list(table.columns)), [[1, 2.5], [np.nan, -4]])
+    for cell in (None, True, "red", 2**53 + 1):
+        assert array_of_numbers([[1, cell]]) is None
+    assert array_of_numbers([[1, 2], [3]]) is array_of_numbers([]) is None
+
+
+def test_a_list_of_numbers_is_refused_without_printing_all_of_it() -> None:
+    with pytest.raises(InvalidArgumentError) as problem:
+        read_table(list(range(1000)))
+    assert "got 1D array instead: [0, 1, 2, 3, ...]. Reshape your data" in str(problem.value)
 
 
 def test_numbers_given_as_text_are_a_warning() -> None:

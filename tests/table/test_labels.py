@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
+from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table import encode_labels
 
@@ -229,3 +230,9 @@ def test_times_that_differ_by_a_nanosecond_stay_apart_in_every_spelling() -> Non
         np.testing.assert_array_equal(classes, expected)
     durations = np.array([pd.Timedelta(2, "ns"), pd.Timedelta(1, "ns")], dtype=object)
     assert encode_labels(durations)[1].astype(int).tolist() == [1, 2]
+
+
+def test_labels_of_numpys_variable_width_text_can_be_scored() -> None:
+    X, y = np.arange(40.0)[:, None], np.repeat(["a", "b"], 20).astype(np.dtypes.StringDType())
+    model = TreeClassifier(pruning=None).fit(X, y)
+    assert model.score(X, y) == 1.0  # scikit-learn's accuracy_score refuses this type

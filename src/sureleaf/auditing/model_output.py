@@ -5,7 +5,7 @@ LightGBM, XGBoost, or any other library with `classes_` and `predict_proba`.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from sureleaf.errors import (
     SureleafError,
 )
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.evaluation.labelled_table import held_rows
 from sureleaf.levels.decisions import CostRule, predicted_class
 
 __all__ = ["ModelOutput", "model_output", "select_columns"]
@@ -342,7 +343,8 @@ def _objective(model: Any) -> str:
 def _model_rows(model: Any, last: Any, X: Any) -> Any:
     """Return the rows with the columns of the model; `last` is the last step of a pipeline."""
     if isinstance(model, TreeClassifier | BaggedTreesClassifier):
-        return np.asarray(X) if isinstance(X, list | tuple) else X
+        rows = held_rows(X) if isinstance(X, list | tuple) else X
+        return _as_columns(rows) if isinstance(rows, list) else rows
     names = getattr(model, "feature_names_in_", None)
     rows = select_columns(
         X,
@@ -351,6 +353,14 @@ def _model_rows(model: Any, last: Any, X: Any) -> Any:
         takes_text=isinstance(model, Pipeline),
     )
     return _text_as_categories(rows) if _package(last) in ("lightgbm", "xgboost") else rows
+
+
+def _as_columns(rows: list[Mapping[str, Any]]) -> Any:
+    """Return a list of dicts as an Arrow table; a column that a dict lacks is missing there."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
 def select_columns(

@@ -53,6 +53,7 @@ def leaves(
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
     drop: options.Drop = None,
+    categorical: options.Categorical = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the leaves of a tree and how sure each one is on unseen rows.
@@ -85,6 +86,7 @@ def leaves(
             "group": group,
             "weight": weight,
             "drop": drop,
+            "categorical": categorical,
         }
         unused = [name for name, value in table_options.items() if value not in (None, [])]
         if unused:
@@ -106,6 +108,7 @@ def leaves(
             group=group,
             weight=weight,
             drop=drop or (),
+            categorical=categorical or (),
             csv=csv,
         )
         if cost is not None:

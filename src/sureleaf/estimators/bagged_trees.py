@@ -1,6 +1,6 @@
 """BaggedTreesClassifier: a scikit-learn estimator around a `BaggedModel`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sureleaf.arguments import check_choice, check_number, runs_elsewhere, thread_count
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.decisions import cost_rule
@@ -23,6 +23,7 @@ from sureleaf.model.out_of_bag import (
     out_of_bag_probabilities,
     out_of_bag_sums,
 )
+from sureleaf.model.plain_values import estimate_from_plain, estimate_to_plain
 from sureleaf.probability import LeafEstimate, PrevalenceMix, Shrinkage, find_estimate
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
@@ -424,11 +425,36 @@ class BaggedTreesClassifier(ModelEstimator):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the rows, after the evidence that needs them has been computed."""
+        """Leave out the rows, after the evidence that needs them has been computed.
+
+        Sums and template are plain values, too, so that skops has to trust one type.
+        """
         if self.__sklearn_is_fitted__():
             self.complete_model()
         state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_rows"}
+        state.pop("_rows", None)
+        if isinstance(state.get("_sums"), BagSums):
+            sums = state.pop("_sums")
+            state["sums_state_"] = {each.name: getattr(sums, each.name) for each in fields(sums)}
+        if type(state.get("estimator_")) is TreeClassifier:
+            parameters = state["estimator_"].get_params(deep=False)
+            try:
+                parameters["leaf_estimate"] = estimate_to_plain(parameters["leaf_estimate"])
+            except SureleafError:  # of another library, so it stays an object
+                return state
+            del state["estimator_"]
+            state["template_state_"] = parameters
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        sums, parameters = state.pop("sums_state_", None), state.pop("template_state_", None)
+        if sums is not None:
+            state["_sums"] = BagSums(**sums)
+        if parameters is not None:
+            estimate = estimate_from_plain(parameters["leaf_estimate"])
+            state["estimator_"] = TreeClassifier(**{**parameters, "leaf_estimate": estimate})
+        super().__setstate__(state)
 
     # ---- predictions -----------------------------------------------------------------------------
 
@@ -451,7 +477,7 @@ class BaggedTreesClassifier(ModelEstimator):
         ndarray of shape (n_rows, n_classes)
         """
         table = self._encode(X)
-        n_threads = thread_count(self.n_jobs)
+        n_threads = thread_count(self.n_jobs, table.n_rows)
         return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -467,7 +493,7 @@ class BaggedTreesClassifier(ModelEstimator):
         ndarray of shape (n_rows,)
         """
         table = self._encode(X)
-        return self.model_.predict(table, n_threads=thread_count(self.n_jobs))
+        return self.model_.predict(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of the probabilities between the trees.
@@ -482,7 +508,7 @@ class BaggedTreesClassifier(ModelEstimator):
         ndarray of shape (n_rows, n_classes)
         """
         table = self._encode(X)
-        return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs))
+        return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def predict_levels(self, X: Any) -> BagRowLevels:
         """Return the prediction of each row, the agreement of the trees and the utility.
@@ -499,7 +525,7 @@ class BaggedTreesClassifier(ModelEstimator):
             predictions that were about as probable.
         """
         model, table = self.complete_model(), self._encode(X)
-        return model.predict_levels(table, n_threads=thread_count(self.n_jobs))
+        return model.predict_levels(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,6 +95,22 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logarithms
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows with known classes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in fit.
+
+        Returns
+        -------
+        float
+        """
+        if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # scikit-learn refuses StringDType
+            y = y.astype(object)
+        return float(super().score(X, y, sample_weight))
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes."""

@@ -528,7 +528,8 @@ class TreeClassifier(ModelEstimator):
             if not isinstance(given, str) and (given is not None or name == "y"):
                 raise InvalidArgumentError(
                     f"{name} must be the name of a column if the table is read in batches; got "
-                    f"{type(given).__name__}."
+                    f"{type(given).__name__}. Make it a column of the table, or, if the table fits "
+                    "into memory, give its rows (of Dask: X.compute())."
                 )
 
     def _read_batches(
@@ -800,7 +801,7 @@ class TreeClassifier(ModelEstimator):
             A row in several leaves (see `leaf_shares`) has the mixture of their probabilities.
         """
         table = self._encode(X)
-        return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs))
+        return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.
@@ -817,7 +818,7 @@ class TreeClassifier(ModelEstimator):
         ndarray of shape (n_rows,)
         """
         table = self._encode(X)
-        return self.model_.predict(table, n_threads=thread_count(self.n_jobs))
+        return self.model_.predict(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of each row by node number; of several leaves the heaviest.

@@ -112,6 +112,9 @@ class BootstrapError(TextDisplay):
         Number of bootstrap models that were fitted.
     failures : dict of int to str
         Bootstrap samples whose model failed, with the error; they are ignored.
+    degrees_of_freedom : float
+        How well the samples determine the standard errors of leave_one_out and of the .632
+        estimates, by Satterthwaite. Below 2 they say little: use more samples.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class BootstrapError(TextDisplay):
     loss: str
     n_bootstraps: int
     failures: dict[int, str]
+    degrees_of_freedom: float = math.inf
 
     def __str__(self) -> str:
         lines = [f"{self.loss} by {self.n_bootstraps} bootstraps"]
@@ -365,6 +369,7 @@ def _combine(
         loss=loss,
         n_bootstraps=len(losses),
         failures=failures,
+        degrees_of_freedom=out.degrees_of_freedom,
     )
 
 

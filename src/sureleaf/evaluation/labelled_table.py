@@ -1,6 +1,6 @@
 """The table of an evaluation: rows, labels, weights and groups, checked and coded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "check_kind",
     "class_codes",
     "find_classes",
+    "held_rows",
     "positive_class",
     "read_pair",
     "read_table",
@@ -162,8 +163,7 @@ def read_table(
 ) -> Table:
     """Check the table of an evaluation, and code its labels and groups."""
     labels = read_labels("y", y)
-    if not hasattr(X, "shape") and not hasattr(X, "__array__"):
-        X = np.asarray(X)
+    X = held_rows(X)
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows != len(labels):
         raise InvalidArgumentError(
@@ -188,10 +188,41 @@ def read_table(
     return Table(X, labels, classes, codes, weights, group_codes, code)
 
 
+def held_rows(X: Any) -> Any:
+    """Return a table whose rows can be taken by their index; what gives its rows later is refused.
+
+    Rows of numbers and text stay objects, because NumPy would make text of the numbers.
+    """
+    is_lazy = isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+    is_reader = type(X).__name__ == "RecordBatchReader"
+    if is_lazy or is_reader or type(X).__module__.startswith("dask."):
+        method = "read_all" if is_reader else "collect" if hasattr(X, "collect") else "compute"
+        raise InvalidTypeError(
+            "X must hold its rows, because each of them is trained on and tested; got "
+            f"{type(X).__module__.split('.')[0]}'s {type(X).__name__}. Give X.{method}()."
+        )
+    if hasattr(X, "shape") or hasattr(X, "__array__"):
+        return X
+    if isinstance(X, Sequence) and len(X) and all(isinstance(row, Mapping) for row in X):
+        return list(X)
+    array = np.asarray(X)
+    if array.ndim == 0:
+        raise InvalidTypeError(
+            "X must be an array, a sparse matrix, a data frame (pandas, polars, Arrow) or a list "
+            f"of rows; got {type(X).__name__}."
+        )
+    if array.dtype.kind == "U":
+        cells = np.asarray(X, dtype=object)
+        return array if all(isinstance(cell, str) for cell in cells.flat) else cells
+    return array
+
+
 def take_rows(X: Any, rows: IntArray) -> Any:
     """Return some rows of an array, sparse matrix or any data frame, as the same kind."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X[rows]
+    if isinstance(X, list):  # of dicts
+        return [X[row] for row in rows.tolist()]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows.tolist(), :].to_native()

@@ -17,9 +17,10 @@ __all__ = ["to_sklearn"]
 def to_sklearn(model: Any) -> DecisionTreeClassifier:
     """Return a fitted `sklearn.tree.DecisionTreeClassifier` of the same structure.
 
-    It has the same thresholds, class probabilities and branches of missing values, and it predicts
-    the same classes. It does not have the levels. scikit-learn rounds the values of rows to
-    float32, so a value that is closer to a threshold than that may take the other branch.
+    It has the same class probabilities and branches of missing values, and it predicts the same
+    classes. It does not have the levels. scikit-learn rounds the values of rows to float32, and the
+    thresholds are rounded in the same way. So a value takes another branch only if it is above a
+    threshold and equal to it in float32.
 
     Parameters
     ----------
@@ -106,6 +107,15 @@ def _nodes(view: TreeView) -> NDArray[np.void]:
     nodes["n_node_samples"], nodes["weighted_n_node_samples"] = np.rint(total), total
     for node, test in view.tests.items():
         nodes[node]["left_child"], nodes[node]["right_child"] = test.children
-        nodes[node]["feature"], nodes[node]["threshold"] = test.column_index, test.threshold
+        assert test.threshold is not None  # _check has refused tests of categories
+        nodes[node]["feature"] = test.column_index
+        # Thresholds are values of rows, which scikit-learn rounds to float32. Rounded in the same
+        # way, a threshold is not below a value that it was not below before.
+        nodes[node]["threshold"] = _as_float32(test.threshold)
         nodes[node]["missing_go_to_left"] = test.missing_branch == 0
     return nodes
+
+
+def _as_float32(threshold: float) -> float:
+    with np.errstate(over="ignore"):  # beyond float32, a value is infinite, too
+        return float(np.float32(threshold))

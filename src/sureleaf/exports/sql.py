@@ -1,14 +1,15 @@
 """A tree as a query that returns probabilities and prediction for each row of a table.
 
 If each row ends in one node, a nested CASE finds this node, and a table of the nodes has their
-probabilities and predictions.
+probabilities and predictions. The query then takes time that grows with the depth of the tree.
 
 A row with a missing value may end in several nodes (C4.5's fractional rows), and so may a row with
 an unseen category. Then a CASE for each node computes the share of the row that reaches it: 1, 0 or
 a fraction. The probability of a class is the sum of its probabilities in these nodes, weighted by
-the shares and added in the same order as in the model.
+the shares and added in the same order as in the model. In large trees, only the rows that do end in
+several nodes are computed in this way.
 
-In both forms, each step of the query computes some levels of the tree from the step before. So the
+In all forms, each step of the query computes some levels of the tree from the step before. So the
 query grows with the number of nodes, and not with the combinations of missing values.
 """
 
@@ -106,8 +107,8 @@ class Conditions:
             return _among(value, sorted(taken), "NOT ")
         return _among(value, sorted(others))
 
-    def fraction(self, test: NodeTest, branch: int) -> str | None:
-        """Return the share of a row that takes the branch; None if it is always 1."""
+    def takes_several(self, test: NodeTest) -> str:
+        """Return the condition that a row takes several branches; "" if none does."""
         value = f"v{test.column_index}"
         cases = [f"{value} IS NULL"] if test.missing_branch is None else []
         if test.threshold is None and self.view.model.unseen != "stop":
@@ -115,10 +116,15 @@ class Conditions:
             if self._unseen_is_missing or self.view.model.unseen == "error":
                 unknown = unknown[1:]
             cases += [_among(value, unknown)] if unknown else []
-        if not cases:
+        return " OR ".join(cases)
+
+    def fraction(self, test: NodeTest, branch: int) -> str | None:
+        """Return the share of a row that takes the branch; None if it is always 1."""
+        several = self.takes_several(test)
+        if not several:
             return None
         part, whole = self.dialect.number(test.shares[branch]), self.dialect.number(1.0)
-        return f"CASE WHEN {' OR '.join(cases)} THEN {part} ELSE {whole} END"
+        return f"CASE WHEN {several} THEN {part} ELSE {whole} END"
 
     def takes(self, test: NodeTest, branch: int) -> str:
         """Return the condition that a known value takes the branch."""
@@ -137,7 +143,7 @@ class Conditions:
     def each_row_has_one_end(self) -> bool:
         """Whether no row takes several branches of a test."""
         tests = self.view.tests.values()
-        return all(self.fraction(test, 0) is None for test in tests)
+        return not any(self.takes_several(test) for test in tests)
 
     def passes(self, test: NodeTest) -> str:
         """Return the condition that a row does not stop at the test for an unseen category."""
@@ -177,6 +183,13 @@ def _codes(codes: Sequence[int]) -> str:
 _LEVELS_PER_STEP: Final = 4
 _MAX_ENDS: Final = 600
 """Nodes whose shares are columns of one step; PostgreSQL allows 1664 columns, SQLite 2000."""
+
+_FEW_LEAVES: Final = 50
+"""With more, rows that end in one node are looked up: PostgreSQL takes 0.1 ms per row and hundred
+leaves for shares."""
+
+_SEVERAL: Final = -1
+"""Node of the rows that take several branches of a test."""
 
 _NESTED_LEVELS: Final = 10
 """Levels of one nested CASE; SQLite's parser has a stack of 100 entries."""
@@ -240,7 +253,11 @@ def to_sql(
             f"keep must be a list of columns; got the text {keep!r}. Did you mean [{keep!r}]?"
         )
     conditions = Conditions(view_tree(model, "SQL"), DIALECTS[dialect])
-    form = _PathQuery if conditions.each_row_has_one_end else _ShareQuery
+    form: type[_Query] = _MixedQuery
+    if conditions.each_row_has_one_end:
+        form = _PathQuery
+    elif conditions.view.model.tree.n_leaves <= _FEW_LEAVES:
+        form = _ShareQuery
     return form(conditions, table, tuple(keep)).text()
 
 
@@ -257,6 +274,10 @@ class _Query:
         ]
         self.sums = [f"p{k}" for k in range(len(self.model.classes))]
         self.steps: list[tuple[str, str]] = []
+
+    def text(self) -> str:
+        """Return the query."""
+        raise NotImplementedError
 
     def _encode(self, *more: str) -> None:
         """Add the step that reads the columns as numbers and category codes."""
@@ -304,6 +325,11 @@ class _PathQuery(_Query):
 
     def text(self) -> str:
         self._encode("0 AS node")
+        self._find_nodes()
+        return self._joined([*self._with_steps(), self._ends()], self._result())
+
+    def _find_nodes(self) -> None:
+        """Add the steps that find the node of each row."""
         lower: list[int] = []
         if self.view.tests:
             node = self._nested(0, lower)
@@ -314,7 +340,6 @@ class _PathQuery(_Query):
             roots, lower = lower, []
             cases = " ".join(f"WHEN {root} THEN {self._nested(root, lower)}" for root in roots)
             self._step([*self.base, f"CASE node {cases} ELSE node END AS node"])
-        return self._joined([*self._with_steps(), self._ends()], self._result())
 
     def _nested(self, root: int, lower: list[int]) -> str:
         """Return the CASE that finds the node of a row; `lower` gets nodes that are too deep."""
@@ -334,6 +359,8 @@ class _PathQuery(_Query):
             parts.append("CASE")
             if self._stops(node):
                 parts.append(f"{line}  WHEN {self.conditions.stops(test)} THEN {node}")
+            if several := self.conditions.takes_several(test):
+                parts.append(f"{line}  WHEN {several} THEN {_SEVERAL}")
             # A missing value satisfies no condition, so its branch comes last.
             last = test.missing_branch or 0
             following: list[tuple[str, int | None, int]] = [
@@ -395,6 +422,11 @@ class _ShareQuery(_Query):
 
     def text(self) -> str:
         self._encode(f"{self.dialect.number(1.0)} AS w0")
+        self.add_sums()
+        return self._joined(self._with_steps(), self._result())
+
+    def add_sums(self) -> None:
+        """Add the steps from the share 1 of the root to the probability of each class."""
         groups = self._groups()
         self._descend([0], [name for group in groups for name in group], [])
         for index, group in enumerate(groups):
@@ -404,7 +436,6 @@ class _ShareQuery(_Query):
             stopped = [name for name in group if name[0] == "e"]
             self._descend(roots, ends, later + stopped)
             self._sum(ends, later)
-        return self._joined(self._with_steps(), self._result())
 
     # ---- where rows end -----------------------------------------------------------------------
 
@@ -518,15 +549,7 @@ class _ShareQuery(_Query):
     # ---- the result ---------------------------------------------------------------------------
 
     def _result(self) -> str:
-        labels = [self.dialect.label(label) for label in _sql_labels(self.model.classes)]
-        choice = labels[-1]
-        if len(labels) > 1:
-            cases = [
-                f"WHEN {' AND '.join(self._is_not_worse(k, j) for j in range(k + 1, len(labels)))} "
-                f"THEN {label}"
-                for k, label in enumerate(labels[:-1])
-            ]
-            choice = f"CASE {' '.join(cases)} ELSE {labels[-1]} END"
+        choice = self.choice()
         probabilities = list(self.sums)
         if is_error := self.conditions.is_error():
             choice = f"CASE WHEN NOT ({is_error}) THEN {choice} END"
@@ -545,6 +568,19 @@ class _ShareQuery(_Query):
         listed = ",\n  ".join(columns)
         return f"SELECT\n  {listed}\nFROM {self.steps[-1][0]}"
 
+    def choice(self) -> str:
+        """Return the prediction that follows from the probabilities."""
+        labels = [self.dialect.label(label) for label in _sql_labels(self.model.classes)]
+        choice = labels[-1]
+        if len(labels) > 1:
+            cases = [
+                f"WHEN {' AND '.join(self._is_not_worse(k, j) for j in range(k + 1, len(labels)))} "
+                f"THEN {label}"
+                for k, label in enumerate(labels[:-1])
+            ]
+            choice = f"CASE {' '.join(cases)} ELSE {labels[-1]} END"
+        return choice
+
     def _is_not_worse(self, k: int, j: int) -> str:
         """Return the condition that class k is predicted rather than a later class j."""
         number = self.dialect.number
@@ -553,6 +589,44 @@ class _ShareQuery(_Query):
         more = self.model.rule.regret[:, k] - self.model.rule.regret[:, j]
         terms = [f"p{a} * {number(float(cost))}" for a, cost in enumerate(more) if cost]
         return f"{' + '.join(terms) or number(0.0)} <= {number(TIE)}"
+
+
+class _MixedQuery(_PathQuery):
+    """A query for large trees in which some rows end in several nodes.
+
+    A nested CASE finds the node of the other rows, in time that grows with the depth. Only rows
+    that take several branches, because of a missing value or an unseen category, go through the
+    shares of all nodes. Column ``r`` numbers the rows, so that the two parts can be joined.
+    """
+
+    def text(self) -> str:
+        self._encode("0 AS node", "row_number() OVER () AS r")
+        self.base.append("r")
+        self._find_nodes()
+        self.found = self.steps[-1][0]
+        shares = _ShareQuery(self.conditions, self.table, self.keep)
+        shares.base, shares.steps = self.base, self.steps
+        root = f"{self.dialect.number(1.0)} AS w0"
+        self._step([*self.base, root], f"{self.found} WHERE node = {_SEVERAL}")
+        shares.add_sums()
+        self._step(["r", f"{shares.choice()} AS prediction", *self.sums])
+        return self._joined([*self._with_steps(), self._ends()], self._result())
+
+    def _result(self) -> str:
+        name_of, found, mixed = self.dialect.name_of, self.found, self.steps[-1][0]
+        names = ["prediction", *map(name_of, _column_names(self.model.classes))]
+        columns = [
+            *(f"{found}.k{i} AS {name_of(name)}" for i, name in enumerate(self.keep)),
+            *(
+                f"COALESCE(ends.{value}, {mixed}.{value}) AS {name}"
+                for value, name in zip(["prediction", *self.sums], names, strict=True)
+            ),
+        ]
+        listed = ",\n  ".join(columns)
+        return (
+            f"SELECT\n  {listed}\nFROM {found}\nLEFT JOIN ends ON ends.node = {found}.node\n"
+            f"LEFT JOIN {mixed} ON {mixed}.r = {found}.r"
+        )
 
 
 def _sql_labels(classes: NDArray[Any]) -> list[Any]:

@@ -14,7 +14,8 @@ from sureleaf.files.csv_dialect import CsvFormat, Dialect, detect_dialect
 from sureleaf.files.source import Source
 
 __all__ = [
-    "MISSING_NUMBERS", "CsvText", "csv_warnings", "nullify", "read_csv", "read_thousands",
+    "MISSING_NUMBERS", "CsvText", "csv_warnings", "decimal_marks", "has_separator", "nullify",
+    "read_csv", "read_thousands", "to_numbers",
 ]  # fmt: skip
 
 MISSING_NUMBERS: Final = (
@@ -244,7 +245,7 @@ def _with_thousands(table: Any, file: CsvText, kept: Sequence[str]) -> Any:
         if column.type != "string" or name in kept:
             continue
         texts = nullify(column, (*MISSING_NUMBERS, *file.csv_format.missing))
-        if not _has_separator(texts, separator):  # such as postal codes in quotes
+        if not has_separator(texts, separator):
             continue
         numbers = read_thousands(texts, separator, file.dialect.decimal)
         if numbers is not None:
@@ -270,15 +271,29 @@ def read_thousands(texts: Any, separator: str, decimal: str) -> Any:
     >>> read_thousands(pyarrow.array(["2.113,16", "-57,5", None]), ".", ",").to_pylist()
     [2113.16, -57.5, None]
     """
+    marks = decimal_marks(texts, separator, decimal)
+    return to_numbers(texts, separator, marks[0]) if marks else None
+
+
+def decimal_marks(texts: Any, separator: str, decimal: str) -> list[str]:
+    """Return the decimal marks with which all texts are numbers, the expected one first."""
     import pyarrow.compute as pc
 
-    for mark in (decimal, "," if decimal == "." else "."):
-        pattern = _thousands_pattern(separator, mark)
-        if mark == separator or not pc.all(pc.match_substring_regex(texts, pattern)).as_py():
-            continue
-        digits = pc.replace_substring_regex(texts, rf"^\+|[{_SEPARATORS[separator]}]", "")
-        return pc.replace_substring(digits, mark, ".").cast("float64")
-    return None
+    return [
+        mark
+        for mark in (decimal, "," if decimal == "." else ".")
+        if mark != separator
+        and pc.all(pc.match_substring_regex(texts, _thousands_pattern(separator, mark))).as_py()
+        is not False
+    ]
+
+
+def to_numbers(texts: Any, separator: str, mark: str) -> Any:
+    """Return texts that are numbers with thousands separators and this decimal mark as float64."""
+    import pyarrow.compute as pc
+
+    digits = pc.replace_substring_regex(texts, rf"^\+|[{_SEPARATORS[separator]}]", "")
+    return pc.replace_substring(digits, mark, ".").cast("float64")
 
 
 _SEPARATORS: Final = {".": ".", ",": ",", "'": "'\u2019", " ": " \u00a0\u2009\u202f"}
@@ -290,7 +305,8 @@ def _thousands_pattern(separator: str, decimal: str) -> str:
     return rf"^[+-]?(({groups}|\d+)([{decimal}]\d*)?|[{decimal}]\d+)([eE][+-]?\d+)?$"
 
 
-def _has_separator(texts: Any, separator: str) -> bool:
+def has_separator(texts: Any, separator: str) -> bool:
+    """Return whether any text has a thousands separator; postal codes in quotes have none."""
     import pyarrow.compute as pc
 
     found = pc.match_substring_regex(texts, rf"\d[{_SEPARATORS[separator]}]\d{{3}}")

@@ -1,5 +1,6 @@
 """Levels of the leaves as a table, with what would help the leaves that are too weak."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -312,9 +313,12 @@ def leaf_table(
             needed - n, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True
         )
     ]
+    merge = _merging(tree, levels, weak)
     repair = [
-        _repair(tree, int(leaf), advice, weak, levels, may_help) if weak[leaf] else ""
-        for leaf, advice in zip(leaves, collect, strict=True)
+        _repair(leaf, merge(leaf), advice, levels, may_help) if is_weak else ""
+        for leaf, advice, is_weak in zip(
+            leaves.tolist(), collect, weak[leaves].tolist(), strict=True
+        )
     ]
     error = np.zeros(len(leaves))
     if levels_from == "cross_fit":
@@ -379,25 +383,42 @@ def _rounded(n: float) -> int:
 
 
 def _repair(
-    tree: Tree,
-    leaf: int,
-    collect: str,
-    weak: NDArray[np.bool_],
-    levels: NodeLevels,
-    may_help: NDArray[np.bool_],
+    leaf: int, merge: str, collect: str, levels: NodeLevels, may_help: NDArray[np.bool_]
 ) -> str:
     """Merge with the siblings if that is enough, or collect rows (recommendation 3)."""
-    ways = []
-    above = int(tree.parent[leaf])
-    if above >= 0:
-        siblings = [int(node) for node in tree.branches(above) if node != leaf]
-        better = levels.utility_as(leaf, above) >= levels.utility[leaf] and not weak[above]
-        if better and all(tree.is_leaf[node] for node in siblings):
-            names = ", ".join(map(str, siblings))
-            ways.append(f"merge with {names} (confidence {levels.confidence[above]:.2f})")
-    if collect:
-        ways.append(collect)
+    ways = [way for way in (merge, collect) if way]
     return " or ".join(ways) or _advice_without_number(float(levels.n[leaf]), bool(may_help[leaf]))
+
+
+def _merging(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> Callable[[int], str]:
+    """Return the function that says which siblings to merge a leaf with; empty if it would not do.
+
+    A split may have 10,000 branches, so what holds for all of them is computed once.
+    """
+    above = np.maximum(tree.parent, 0)
+    inner = np.flatnonzero(~tree.is_leaf)
+    has_inner_child = np.zeros(tree.n_nodes, dtype=np.bool_)
+    has_inner_child[tree.parent[inner[inner > 0]]] = True
+    # The utility of the rows of a node as part of the node above, as `NodeLevels.utility_as`.
+    merged = levels.utility[above]
+    if levels.rule is not None:
+        merged = levels.utilities()[np.arange(tree.n_nodes), levels.predicted[above]]
+    helps = (merged >= levels.utility) & ~weak[above] & ~has_inner_child[above]
+
+    def merge(leaf: int) -> str:
+        if leaf == 0 or not helps[leaf]:
+            return ""
+        node = int(above[leaf])
+        branches = tree.branches(node)
+        siblings = f"the other {len(branches) - 1:,} branches of node {node}"
+        if len(branches) <= _LISTED_BRANCHES:
+            siblings = ", ".join(str(branch) for branch in branches.tolist() if branch != leaf)
+        return f"merge with {siblings} (confidence {levels.confidence[node]:.2f})"
+
+    return merge
+
+
+_LISTED_BRANCHES = 20
 
 
 def _advice_without_number(n: float, may_help: bool) -> str:

@@ -18,7 +18,7 @@ from sureleaf.model.fitting import TreeSettings, build
 from sureleaf.model.stability import Rival
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.table import EncodedTable, Schema
-from sureleaf.table.encoded_table import take_rows
+from sureleaf.table.encoded_table import DistantColumns, take_rows
 from sureleaf.tree import TrainingRows, Tree, cut, grow, mixture, route
 from sureleaf.tree.rules import branch_tests
 
@@ -135,18 +135,35 @@ def correct_from_root(
     index = np.flatnonzero(tested)
     correct = np.zeros(len(index))
     train = np.where(tested, 0.0, weights)
-    for one in np.unique(branch).tolist():
-        below = rows.with_weights(np.where(branch == one, train, 0.0))
+    total, branches = train.sum(), np.unique(branch)
+    for one in np.unique(branch[index]).tolist():
         own = branch[index] == one
-        if not below.total_weight or not own.any():
+        below = _rows_below(rows, train, branch == one, copied=len(branches) > _FEW_BRANCHES)
+        if not below.total_weight:
             continue
-        share = below.total_weight / train.sum()
+        share = below.total_weight / total
         subtree = build(below, _of_branch(settings, share))
         probabilities = settings.leaf_estimate(subtree, subtree.class_counts)
         values = mixture(subtree, take_rows(rows.table, index[own]), probabilities)
         decided = predicted_class(values, settings.rule)
         correct[own] = decided == rows.labels[index[own]]
     return correct
+
+
+_FEW_BRANCHES = 8
+"""With more, the rows of a branch are copied: trees of all rows, most of weight 0, take longer."""
+
+
+def _rows_below(
+    rows: TrainingRows, weights: NDArray[np.float64], is_below: NDArray[np.bool_], *, copied: bool
+) -> TrainingRows:
+    """Return the rows of a branch that have a weight."""
+    if not copied or isinstance(rows.table.columns, DistantColumns):
+        return rows.with_weights(np.where(is_below, weights, 0.0))
+    index = np.flatnonzero(is_below & (weights > 0))
+    return TrainingRows(
+        take_rows(rows.table, index), rows.labels[index], rows.n_classes, weights[index]
+    )
 
 
 def _of_branch(settings: TreeSettings, share: float) -> TreeSettings:

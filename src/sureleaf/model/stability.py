@@ -104,17 +104,8 @@ def recurrence_in(
         for candidate in meeting.candidates(branches):
             if other.feature[candidate] != tree.feature[node]:
                 continue
-            theirs = other.branches(candidate)
-            kept = np.array(
-                [
-                    np.diff(
-                        np.searchsorted(rows, [other_first[theirs], other_last[theirs]]), axis=0
-                    )
-                    / max(len(rows), 1)
-                    for rows in branches
-                ]
-            )[:, 0]
-            if _best_match(kept) / len(branches) >= SAME:
+            starts = np.sort(other_first[other.branches(candidate)])
+            if _is_same(branches, starts, int(other_last[candidate])):
                 splits[node] = 1.0
                 break
     return Recurrence(splits, predicted[leaf_of] == other_predicted[other_leaf_of])
@@ -147,10 +138,41 @@ class _MeetingNodes:
         return node
 
 
-def _best_match(kept: FloatArray) -> float:
-    """Sum of the shares if each branch is matched with another branch of the other split."""
-    lines, columns = linear_sum_assignment(-kept)
-    return float(kept[lines, columns].sum())
+def _is_same(branches: Sequence[NDArray[np.intp]], starts: NDArray[np.intp], end: int) -> bool:
+    """Whether branches keep `SAME` of their rows, each matched with a branch of the other split.
+
+    Splits may have thousands of branches, of which few pairs have rows in common. So the best
+    matching is computed only where its bounds do not decide.
+
+    Parameters
+    ----------
+    branches : sequence of ndarray
+        By branch, the leaves of the other tree that its rows are in, by line.
+    starts : ndarray of int
+        The first leaf of each branch of the other split, ascending.
+    end : int
+        The leaf after the last one of the other split.
+    """
+    sizes = np.array([len(rows) for rows in branches])
+    lines, own = np.concatenate(branches), np.repeat(np.arange(len(branches)), sizes)
+    inside = (lines >= starts[0]) & (lines < end)
+    theirs = np.searchsorted(starts, lines[inside], side="right") - 1
+    pairs, counts = np.unique(own[inside] * len(starts) + theirs, return_counts=True)
+    line, column = pairs // len(starts), pairs % len(starts)
+    shares = counts / sizes[line]
+    needed = SAME * len(branches)
+    most_of_line, most_of_column = np.zeros(len(branches)), np.zeros(len(starts))
+    np.maximum.at(most_of_line, line, shares)
+    if most_of_line.sum() < needed:  # every branch with its best, even if others have it, too
+        return False
+    is_best = shares == most_of_line[line]
+    np.maximum.at(most_of_column, column[is_best], shares[is_best])
+    if len(np.unique(line[is_best])) == is_best.sum() and most_of_column.sum() >= needed:
+        return True  # branches whose best is taken stay without one
+    _, columns = np.unique(column, return_inverse=True)
+    table = np.zeros((len(branches), int(columns.max()) + 1))
+    table[line, columns] = shares
+    return bool(table[linear_sum_assignment(-table)].sum() >= needed)
 
 
 def _line_of_leaf(tree: Tree) -> NDArray[np.intp]:

@@ -335,7 +335,7 @@ class TreeModel:
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
-        return dict(self.__dict__)
+        return {name: part for name, part in self.__dict__.items() if name != "_leaf_tables"}
 
     # ---- rows to leaves --------------------------------------------------------------------------
 
@@ -508,19 +508,32 @@ class TreeModel:
         for name, wanted in (("confidence", confidence), ("utility", utility)):
             if wanted is not None:
                 check_number(name, wanted, low=0, high=1)
-        return leaf_table(
-            self.tree,
-            self.schema,
-            self.classes,
-            self.leaf_counts.counts,
-            levels,
-            level=level,
-            confidence=confidence,
-            utility=utility,
-            levels_from=self.evidence.source,
-            n_rounds=self.evidence.n_rounds,
-            stability=self.evidence.stability,
-        )
+        key = (level, confidence, utility)
+        table = self._leaf_tables.get(key)
+        if table is None:
+            table = leaf_table(
+                self.tree,
+                self.schema,
+                self.classes,
+                self.leaf_counts.counts,
+                levels,
+                level=level,
+                confidence=confidence,
+                utility=utility,
+                levels_from=self.evidence.source,
+                n_rounds=self.evidence.n_rounds,
+                stability=self.evidence.stability,
+            )
+            self._leaf_tables.clear()  # only the last one, because large tables take megabytes
+            self._leaf_tables[key] = table
+        # Copies, so that a caller who changes a column does not change the next answer.
+        columns: dict[str, Any] = {name: each.copy() for name, each in table.columns().items()}
+        return replace(table, **columns)
+
+    @cached_property
+    def _leaf_tables(self) -> dict[tuple[float, float | None, float | None], LeafTable]:
+        """The last table of leaves by level, confidence and utility."""
+        return {}
 
     def splits(self) -> SplitTable:
         """Return how often each split would recur on fresh samples; see `TreeClassifier.splits`."""

@@ -13,7 +13,14 @@ from typing import Any, Final, Protocol
 
 from sureleaf.errors import DISK_FULL, InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import CsvText, nullify
+from sureleaf.files.csv_reader import (
+    MISSING_NUMBERS,
+    CsvText,
+    decimal_marks,
+    has_separator,
+    nullify,
+    to_numbers,
+)
 from sureleaf.files.read_file import (
     check_arrow,
     open_arrow,
@@ -580,11 +587,6 @@ def _spill_csv(file: CsvText, path: str) -> None:
     """
     import pyarrow as pa
 
-    if file.csv_format.thousands is not None:
-        raise InvalidArgumentError(
-            "--thousands cannot be used for a table that is read in batches. Write the numbers of "
-            f"{file.source.name} without separators, or convert it to Parquet."
-        )
     if file.has_no_rows:
         raise InvalidArgumentError(f"{file.source.name} must have rows; got only a header.")
     ladder = [
@@ -595,6 +597,51 @@ def _spill_csv(file: CsvText, path: str) -> None:
     types |= dict.fromkeys(file.dialect.quoted_numbers, pa.string())
     while (refused := _try_csv(file, types, path)) is not None:
         types[refused] = ladder[ladder.index(types[refused]) + 1]
+    if file.csv_format.thousands is not None:
+        _convert_thousands(file, path)
+
+
+def _convert_thousands(file: CsvText, path: str) -> None:
+    """Make columns of numbers with thousands separators numbers, in the Arrow file of a CSV file.
+
+    A column is converted if all of its cells are such numbers and one has a separator, as for a
+    file in memory. So all cells are read before the first is converted.
+    """
+    import pyarrow as pa
+
+    separator, decimal = file.csv_format.thousands, file.dialect.decimal
+    assert separator is not None  # else there is nothing to convert
+    missing = (*MISSING_NUMBERS, *file.csv_format.missing)
+    with pa.OSFile(path) as opened:
+        reader = pa.ipc.open_file(opened)
+        schema = reader.schema
+        marks = {
+            index: [".", ","] for index, kind in enumerate(schema.types) if kind == pa.string()
+        }
+        separated = set()
+        for batch in _batches_of(reader):
+            for index in marks:
+                texts = nullify(batch.column(index), missing)
+                found = decimal_marks(texts, separator, decimal)
+                marks[index] = [mark for mark in found if mark in marks[index]]
+                separated |= {index} if has_separator(texts, separator) else set()
+        mark_of = {
+            index: found[0] for index, found in marks.items() if found and index in separated
+        }
+        for index in mark_of:
+            schema = schema.set(index, pa.field(schema.names[index], pa.float64()))
+        converted = f"{path}.numbers"
+        with pa.ipc.new_file(converted, schema) as writer:
+            for batch in _batches_of(reader):
+                columns = list(batch.columns)
+                for index, mark in mark_of.items():
+                    columns[index] = to_numbers(nullify(columns[index], missing), separator, mark)
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    os.replace(converted, path)
+
+
+def _batches_of(reader: Any) -> Iterator[Any]:
+    return (reader.get_batch(index) for index in range(reader.num_record_batches))
 
 
 def _try_csv(file: CsvText, types: dict[str, Any], path: str) -> str | None:

@@ -84,11 +84,6 @@ def read_table(
                 _check_told_apart(column.name, values)
         return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
-    if raw.n_rows == 0 and type(X).__name__ == "RecordBatchReader":
-        raise InvalidArgumentError(
-            "X must have rows; got a RecordBatchReader without any. A reader gives its rows only "
-            "once: keep them with table = reader.read_all(), and give the table."
-        )
     _check_shape(raw, estimator)
     argument = "overrides"
     if isinstance(categorical_features, Schema | Mapping):

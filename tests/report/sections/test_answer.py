@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from sureleaf.evaluation import BootstrapError
 from sureleaf.report.estimates import IntervalEstimate
@@ -571,20 +572,22 @@ def test_at_costs_a_tree_of_one_leaf_costs_what_its_decision_costs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standard_error", "n_bootstraps", "is_known"),
-    [(0.14, 33, False), (0.02, 33, True), (0.14, 200, True)],
+    ("freedom", "is_known"), [(0.1, False), (1.9, False), (2.0, True), (8.0, True), (np.inf, True)]
 )
-def test_few_bootstrap_samples_of_very_different_trees_give_no_interval(
-    standard_error: float, n_bootstraps: int, is_known: bool
+def test_bootstrap_samples_that_do_not_tell_the_standard_error_give_no_interval(
+    freedom: float, is_known: bool
 ) -> None:
     names = ("training", "plain", "leave_one_out", "e632", "e632_plus")
     errors = BootstrapError(
         *(0.4,) * 5, no_information=0.5, relative_overfitting=0.2,
-        standard_errors=dict.fromkeys(names, standard_error), rows_without_term=0, loss="error",
-        n_bootstraps=n_bootstraps, failures={},
+        standard_errors=dict.fromkeys(names, 0.02), rows_without_term=0, loss="error",
+        n_bootstraps=33, failures={}, degrees_of_freedom=freedom,
     )  # fmt: skip
     results = SimpleNamespace(request=SimpleNamespace(level=0.95), n_rows=1000)
     found = bootstrap_values(errors, results)
     assert (found.low is not None, found.high is not None) == (is_known, is_known)
     assert (found.standard_errors["e632"] is not None) == is_known
-    assert ("an interval would need about 200 samples" in found.method) != is_known
+    assert found.method.startswith("no interval") != is_known
+    if found.low is not None and found.high is not None:  # as wide as the t distribution says
+        half = 0.02 * student.ppf(0.975, freedom if np.isfinite(freedom) else 999)
+        assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.1)

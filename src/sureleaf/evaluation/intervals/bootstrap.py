@@ -304,6 +304,9 @@ class OutOfBagMean:
         Mean loss of each row over the samples without it; NaN for a row that is in all.
     rows_without_term : int
         Rows that are in every bootstrap sample; they are not in the mean.
+    degrees_of_freedom : float
+        How well the samples determine the standard error, by Satterthwaite: twice its fourth power,
+        divided by the Monte-Carlo variance of its square.
 
     Examples
     --------
@@ -316,6 +319,7 @@ class OutOfBagMean:
     standard_error: float
     row_means: FloatArray
     rows_without_term: int
+    degrees_of_freedom: float = math.inf
 
 
 def out_of_bag_mean(
@@ -327,7 +331,9 @@ def out_of_bag_mean(
     ``(2 + 1/(n-1)) (E_i - E) / n + sum_b (N_ib - mean N_i) q_b``. From its square, the noise of a
     finite number of samples is subtracted, ``n sum_b (q_b - mean q)^2`` [2]_. The result is
     unbiased but varies much if there are fewer samples than rows, so it is at least the standard
-    error of as many independent rows.
+    error of as many independent rows. How much it varies is known: with other samples, each of the
+    n influences would differ by a normal error of variance ``s = sum_b (q_b - mean q)^2``, and so
+    the sum of their squares, V, by a variance of ``2 n s^2 + 4 s V``.
 
     Parameters
     ----------
@@ -380,4 +386,6 @@ def out_of_bag_mean(
     noise = n * float(((shares - shares.mean()) ** 2).sum())
     once = scale**2 * ((own - value) ** 2 * out[:, used]).sum(axis=0) / n_terms[used]
     variance = max(float(influence @ influence) - noise, float(once.sum()) / n**2)
-    return OutOfBagMean(value, math.sqrt(variance), row_means, missing)
+    monte_carlo = 2 * noise**2 / n + 4 * noise / n * variance
+    freedom = 2 * variance**2 / monte_carlo if monte_carlo > 0 else math.inf
+    return OutOfBagMean(value, math.sqrt(variance), row_means, missing, freedom)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
@@ -337,31 +338,32 @@ def differences_text(
         )
 
 
-NOISY = 2.0
-"""A standard error this many times that of independent rows may be noise of few samples."""
-ENOUGH_SAMPLES = 200
-"""Bootstrap samples below which such a standard error is not shown: with 33, 100 and 200 samples of
-credit-g at costs of 5 to 1 it was .136, .058 and .037."""
+LEAST_FREEDOM = 2.0
+"""Degrees of freedom below which no interval is given: the Monte-Carlo error of the variance is
+then larger than the variance itself, and a t distribution has no variance."""
 
 
 def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
     level, value, n = results.request.level, errors.e632_plus, results.n_rows
-    standard_error = errors.standard_errors["e632_plus"]
-    # The exact interval of as many rows as have this standard error stays between 0 and 1.
+    standard_error, freedom = errors.standard_errors["e632_plus"], errors.degrees_of_freedom
+    # The exact interval of as many rows as have this standard error stays between 0 and 1. With few
+    # samples the standard error is uncertain, so these rows are fewer by the ratio of t quantiles
+    # (Korn and Graubard 1998, Survey Methodology 24, 193-201).
     rows = min(value * (1 - value) / standard_error**2, n) if standard_error > 0 else n
+    is_known = freedom >= LEAST_FREEDOM
+    if is_known and n > 1:
+        upper = (1 + level) / 2
+        rows *= min(float(student.ppf(upper, n - 1) / student.ppf(upper, freedom)), 1.0) ** 2
     low, high = clopper_pearson(min(value * rows, rows), rows, level=level)
     known = {name: finite(x) for name, x in errors.standard_errors.items()}
-    method = "from the standard error over the bootstrap samples, Clopper and Pearson"
-    # The standard error is a sum over the samples. If trees of different samples differ much and
-    # the samples are few, most of it is their noise.
-    of_rows = math.sqrt(value * (1 - value) / n)
-    is_noise = standard_error > NOISY * of_rows and errors.n_bootstraps < ENOUGH_SAMPLES
-    if is_noise:
+    method = (
+        "from the standard error over the bootstrap samples and its degrees of freedom, Korn and "
+        "Graubard"
+    )
+    if not is_known:
         known = {name: x if name == "training" else None for name, x in known.items()}
-        method = (
-            "no interval: the trees of different samples differ much, and an interval would need "
-            f"about {ENOUGH_SAMPLES} samples"
-        )
+        needed = count_of(_samples_needed(errors.n_bootstraps, freedom, n), "sample")
+        method = f"no interval: the trees of different samples differ, and it would need {needed}"
     return Bootstrap(
         n_bootstraps=errors.n_bootstraps,
         training=errors.training,
@@ -372,11 +374,26 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
         no_information=errors.no_information,
         relative_overfitting=errors.relative_overfitting,
         standard_errors=known,
-        low=None if is_noise else low,
-        high=None if is_noise else high,
+        low=low if is_known else None,
+        high=high if is_known else None,
         level=level,
         method=method,
     )
+
+
+def _samples_needed(n_bootstraps: int, freedom: float, n_rows: int) -> int:
+    """Return how many bootstrap samples would have `LEAST_FREEDOM` degrees of freedom, roughly.
+
+    With s and V of `out_of_bag_mean`, 2 / freedom = 2 n x^2 + 4 x for x = s / V, and s falls in
+    proportion to the samples.
+    """
+
+    def noise(degrees: float) -> float:
+        return (math.sqrt(1 + n_rows / max(degrees, 1e-9)) - 1) / n_rows
+
+    needed = math.ceil(n_bootstraps * noise(freedom) / noise(LEAST_FREEDOM))
+    unit = int(10 ** max(len(str(needed)) - 2, 0))
+    return -(-needed // unit) * unit
 
 
 def _curve(curve: LearningCurve, results: ReportResults) -> Curve:

@@ -221,6 +221,23 @@ window.Sureleaf = (() => {
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   }
 
+  // Narrow screens show the tables of an audit without heads, so they sort by a menu.
+  function sortMenu(heads, sortBy) {
+    const menu = element("select");
+    menu.append(element("option", { value: "", disabled: "", selected: "" }, "as listed"));
+    heads.forEach((head, at) => {
+      const name = head.textContent.trim();
+      menu.append(element("option", { value: `${at} up` }, `${name}, ascending`), element("option", { value: `${at} down` }, `${name}, descending`));
+    });
+    menu.addEventListener("change", () => {
+      const [at, direction] = menu.value.split(" ");
+      sortBy(heads[Number(at)], direction === "down");
+    });
+    const label = element("label", { class: "sort-menu" }, "Sort by ");
+    label.append(menu);
+    return label;
+  }
+
   // keys: by data-key of a head, the value of a record to sort by; nothing sorts last.
   // csv: { file, names, values: record -> cells }.
   S.table = (prefix, { recordOf, keys, noun, csv }) => {
@@ -228,8 +245,7 @@ window.Sureleaf = (() => {
     const lines = [...body.rows], heads = [...table.tHead.rows[0].cells];
     const searched = heads.filter((head) => head.dataset.searched !== undefined).map((head) => head.cellIndex);
 
-    function sortBy(head) {
-      const down = head.getAttribute("aria-sort") === "ascending";
+    function sortBy(head, down = head.getAttribute("aria-sort") === "ascending") {
       for (const other of heads) if (other.dataset.key) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const keyed = lines.map((line, at) => ({ line, at, key: keys[head.dataset.key](recordOf(line)) ?? Infinity }));
@@ -244,6 +260,8 @@ window.Sureleaf = (() => {
       head.addEventListener("click", () => sortBy(head));
       head.setAttribute("aria-sort", head === heads[0] && inOrder ? "ascending" : "none");
     }
+    if (table.classList.contains("audited"))
+      table.closest(".scroll").before(sortMenu(heads.filter((head) => head.dataset.key), sortBy));
 
     const filter = byId(`${prefix}-filter`), only = byId(`${prefix}-flagged`), ofClass = byId(`${prefix}-class`);
     if (!filter) return;
