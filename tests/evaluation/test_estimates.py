@@ -20,6 +20,7 @@ from sureleaf.designs import (
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import evaluate
+from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.intervals import (
     NestedFold,
     clopper_pearson,
@@ -111,7 +112,13 @@ def test_losses_of_a_hold_out_are_bootstrapped_the_same_way_each_time(holdout) -
 @pytest.mark.parametrize("name", ["accuracy", "auc", "nce"])
 def test_splits_are_averaged_with_the_corrected_t(design, ratio, name) -> None:
     judged = judge(design)
-    expected = corrected_resampled(judged.split_values(name), test_to_train=ratio)
+    influences = row_influences(judged, NAMED[name])
+    expected = corrected_resampled(
+        judged.split_values(name),
+        test_to_train=ratio,
+        least_variance=0.0 if influences is None else influences.variance,
+        degrees_of_one_round=name == "auc",
+    )
     found = judged.estimate(name)
     assert (found.value, found.low, found.high) == pytest.approx(
         (expected.value, max(expected.low, 0), min(expected.high, NAMED[name].high))
@@ -408,7 +415,13 @@ def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> No
     numbers = np.unique(split)
     pseudo = [len(numbers) * whole - (len(numbers) - 1) * of(split != i) for i in numbers]
     ratio = judged.test_to_train
-    spread = corrected_resampled(pseudo, test_to_train=ratio, one_round=True)
+    influences = row_influences(judged, NAMED[name])
+    spread = corrected_resampled(
+        pseudo,
+        test_to_train=ratio,
+        least_variance=0.0 if influences is None else influences.variance,
+        one_round=True,
+    )
     # on the scale of log odds of the range of the measure
     least = NAMED[name].low
     share = (whole - least) / (1 - least)

@@ -10,6 +10,7 @@ from scipy.special import expit, ndtri
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
@@ -339,12 +340,15 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     if is_pooled(measure):  # a split without such rows still contributes to the sum
         defined = values_of_splits(evaluation, measure, list(evaluation.main_splits))
         pooled = ", counts pooled"
+    influences = row_influences(evaluation, measure)
     result = corrected_resampled(
         defined,
         test_to_train=evaluation.test_to_train,
         level=level,
         hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
+        least_variance=0.0 if influences is None else influences.variance,
         one_round=is_pooled(measure),
+        degrees_of_one_round=measure.row_values is None,
     )
     low, high = result.low, result.high
     if is_pooled(measure):
