@@ -14,6 +14,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
 from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.estimates import (
+    has_one_round,
     is_pooled,
     prevalence_slopes,
     prevalence_variance,
@@ -70,7 +71,7 @@ def compare_algorithms(
         level=level,
         hidden_variance=hidden_variance(a, b, measure),
         least_variance=least_variance(a, b, measure),
-        one_round=is_pooled(measure),
+        one_round=has_one_round(measure, a.design.kind),
         degrees_of_one_round=measure.row_values is None,
     )
     return difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)

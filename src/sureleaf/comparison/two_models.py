@@ -29,7 +29,7 @@ from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.evaluation.estimates import (
     NO_WIDTH,
     bound_without_spread,
-    is_pooled,
+    has_one_round,
     values_of_splits,
 )
 from sureleaf.evaluation.measures.named import Measure
@@ -128,7 +128,7 @@ def compare(
         margin=margin,
         detect=detect,
     )
-    if question == "algorithm" and not independent and not is_pooled(measure):
+    if question == "algorithm" and not independent and not has_one_round(measure, a.design.kind):
         half_width = (
             deciding_half_width(comparison.detect, margin, test)
             if margin > 0

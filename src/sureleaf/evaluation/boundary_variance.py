@@ -11,8 +11,9 @@ logarithms of its out-of-sample probabilities, are recalibrated by one: an inter
 slope. Each row has an influence on these parameters, and these on the measure. The influence of a
 row on the measure is the sum of two parts: as a test row, and through the boundary as a training
 row. The variance is the sum of their squares (the infinitesimal jackknife, or sandwich). It does
-not depend on the number of splits. It is used as the least variance of an interval: learners that
-vary more than a logistic regression, such as trees, show that in their splits.
+not depend on the number of splits. It is used as the least variance of an interval. Learners with
+the same score for many rows, such as trees and nearest neighbours, have no such variance: their
+models differ from split to split by more, so the splits show it.
 
 References
 ----------
@@ -60,6 +61,15 @@ DOUBT = 2.0
 
 TIES = 1e-3
 """Share of the decisions that may differ from the rule, because of ties and rounding."""
+
+OWN_SCORES = 0.5
+"""Share of the rows that must have a score of their own.
+
+A few neighbours or the leaves of a tree give many rows the same score. Such scores do not move
+together, and a boundary that passes one of them would carry all its rows at once.
+"""
+
+SCORE_DECIMALS = 6
 
 RELATIVE_STEP = 1e-4
 """Relative increase of a count, for the derivative of a measure of counts."""
@@ -187,7 +197,7 @@ def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None
     """Return the boundary behind predictions of ``n_rows`` rows.
 
     It is None if nothing is known of it: there are no probabilities, decisions do not follow them,
-    or they say nothing of the classes.
+    they say nothing of the classes, or many rows have the same.
 
     Examples
     --------
@@ -204,7 +214,7 @@ def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None
         return None
     logs = _log_probabilities(scored.probabilities, n_rows)
     offsets = _decision_offsets(logs, scored.prediction)
-    if offsets is None:
+    if offsets is None or not _varies_by_row(logs, rows):
         return None
     n_repeats = len(rows) / max(int(np.count_nonzero(np.bincount(rows))), 1)
     fit = _recalibrate(logs, scored.truth, _weights(scored), n_repeats)
@@ -213,6 +223,13 @@ def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None
     slope, covariance, errors = fit
     directions: FloatArray = np.linalg.cholesky(covariance).T.astype(np.float64)
     return Boundary(scored, rows, n_rows, logs, offsets, slope, directions, errors)
+
+
+def _varies_by_row(logs: FloatArray, rows: IntArray) -> bool:
+    """Return whether most rows have a score of their own, looking at each row once."""
+    _, first = np.unique(rows, return_index=True)
+    scores = logs[first, 1:].round(SCORE_DECIMALS)
+    return len(np.unique(scores, axis=0)) >= OWN_SCORES * len(first)
 
 
 def _weights(scored: Scored) -> FloatArray:

@@ -37,6 +37,7 @@ __all__ = [
     "NO_WIDTH",
     "bound_without_spread",
     "estimate",
+    "has_one_round",
     "interval_of_rate",
     "is_pooled",
     "needs_larger_parts",
@@ -62,6 +63,15 @@ __all__ = [
 def is_pooled(measure: Measure) -> bool:
     """Return whether the measure is a ratio of counts that differ between splits."""
     return measure.row_values is None and bool(measure.counted or measure.of_counts)
+
+
+def has_one_round(measure: Measure, kind: str) -> bool:
+    """Return whether repeats leave the interval as wide as one round of splits.
+
+    They do so for measures that move with the decision boundary. For an AUC they do only over
+    hold-outs, whose training parts are smaller.
+    """
+    return is_pooled(measure) or (measure.row_values is None and kind == "repeated holdout")
 
 
 def values_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[int]) -> FloatArray:
@@ -347,7 +357,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         level=level,
         hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
         least_variance=0.0 if influences is None else influences.variance,
-        one_round=is_pooled(measure),
+        one_round=has_one_round(measure, evaluation.design.kind),
         degrees_of_one_round=measure.row_values is None,
     )
     low, high = result.low, result.high

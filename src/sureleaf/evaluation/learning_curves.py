@@ -20,7 +20,7 @@ from sureleaf.evaluation.curve_stopping import (
     StopRule,
 )
 from sureleaf.evaluation.designs import RepeatedHoldout, Split
-from sureleaf.evaluation.estimates import is_pooled, slopes_of_rows, variance_of_rows
+from sureleaf.evaluation.estimates import has_one_round, slopes_of_rows, variance_of_rows
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import (
     Estimate,
@@ -357,7 +357,7 @@ class LearningCurve(TextDisplay):
             level=self.level,
             hidden_variance=hidden,
             least_variance=least,
-            one_round=is_pooled(self.measure),
+            one_round=has_one_round(self.measure, RepeatedHoldout.kind),
             degrees_of_one_round=self.measure.row_values is None,
         )
 
