@@ -275,7 +275,7 @@ def rows_until(
     >>> from sureleaf.comparison import mcnemar
     >>> test = mcnemar(30, 20, 1000)
     >>> rows_until(test, 1000, margin=0.03), rows_until(test, 1000, detect=0.01)
-    (1026, 4179)
+    (1077, 4179)
     """
     half_width = (test.high - test.low) / 2
     if margin <= 0:
