@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from sureleaf.comparison import five_by_two_f, one_sample_t, paired_t
-from sureleaf.comparison.t_tests import CORRELATED, t_of_mean
+from sureleaf.comparison.t_tests import CORRELATED, difference_of_mean
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation.intervals import corrected_resampled
 
 FIRST = [1200, 1219, 1103, 1213, 1258, 1325, 1295]
 SECOND = [1247, 1098, 1185, 1087, 1377, 1363, 1121]
@@ -107,8 +108,8 @@ def test_five_by_two_wants_five_repeats_of_two_folds() -> None:
 
 
 def test_differences_that_are_all_alike_have_an_infinite_statistic() -> None:
-    assert t_of_mean(np.full(3, 0.25), 0.0, 0.95, "t", "").statistic == math.inf
-    assert t_of_mean(np.zeros(3), 0.0, 0.95, "t", "").statistic == 0.0
+    assert difference_of_mean(corrected_resampled(np.full(3, 0.25)), "t", "").statistic == math.inf
+    assert difference_of_mean(corrected_resampled(np.zeros(3)), "t", "").statistic == 0.0
 
 
 def test_the_corrected_test_names_its_assumption() -> None:

@@ -14,6 +14,7 @@ from sureleaf.comparison.paired_models import auc_difference
 from sureleaf.comparison.paired_resamples import (
     compare_algorithms,
     hidden_variance,
+    least_variance,
     repeats_until,
 )
 from sureleaf.comparison.two_models import difference_of_estimates
@@ -30,7 +31,7 @@ from sureleaf.evaluation import (
     RepeatedHoldout,
     evaluate,
 )
-from sureleaf.evaluation.intervals import clopper_pearson
+from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
 from sureleaf.evaluation.measures.named import NAMED
 
 
@@ -138,7 +139,8 @@ def test_a_lower_loss_is_better() -> None:
 def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
     a, b = pair(design)
     gaps = a.split_values("accuracy") - b.split_values("accuracy")
-    expected = paired_t(gaps, corrected=a.test_to_train)
+    least = least_variance(a, b, NAMED["accuracy"])
+    expected = corrected_resampled(gaps, test_to_train=a.test_to_train, least_variance=least)
     found = compare(a, b)
     assert (found.low, found.high, found.p_value) == (expected.low, expected.high, expected.p_value)
     assert found.question == "algorithm"

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from sureleaf.comparison import mcnemar
 from sureleaf.comparison.verdict import (
     DifferenceTest,
     conclude,
     decide,
+    deciding_half_width,
     rows_until,
     sentence,
 )
@@ -204,3 +206,22 @@ def test_the_sentence_has_no_gap_where_no_number_of_rows_is_known() -> None:
     text = sentence(comparison, "one", "other")
     assert "  " not in text
     assert " on 300 rows). This holds if" in text
+
+
+@pytest.mark.parametrize("degrees", [9, 29])
+def test_rows_for_equivalence_have_their_power_although_few_splits_show_the_width(
+    degrees: int,
+) -> None:
+    """The error is estimated, both in the table that is planned from and in the planned one."""
+    rng, runs, margin, n = np.random.default_rng(degrees), 4000, 0.05, 400
+    quantile, decided = stdtrit(degrees, 0.975), 0
+    any_width = DifferenceTest(0.0, -quantile, quantile, 1.0, 0.0, 1.0, "t", 0.95, "")
+    target = deciding_half_width(0.01, margin, any_width)
+    for _ in range(runs):
+        true_error = 0.03 * np.sqrt(n)
+        error = true_error / np.sqrt(n) * np.sqrt(rng.chisquare(degrees) / degrees)
+        rows = n * (quantile * error / target) ** 2
+        later = true_error / np.sqrt(rows)
+        reach = quantile * later * np.sqrt(rng.chisquare(degrees) / degrees)
+        decided += abs(rng.normal(0.01, later)) + reach <= margin
+    assert decided / runs >= 0.8 - 4 * np.sqrt(0.8 * 0.2 / runs)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import measures
 from sureleaf.comparison import compare
@@ -20,6 +21,13 @@ from sureleaf.designs import (
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import evaluate
+from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.estimates import (
+    UNSTABLE,
+    prevalence_slopes,
+    prevalence_variance,
+    share_between_repeats,
+)
 from sureleaf.evaluation.intervals import (
     NestedFold,
     clopper_pearson,
@@ -111,12 +119,44 @@ def test_losses_of_a_hold_out_are_bootstrapped_the_same_way_each_time(holdout) -
 @pytest.mark.parametrize("name", ["accuracy", "auc", "nce"])
 def test_splits_are_averaged_with_the_corrected_t(design, ratio, name) -> None:
     judged = judge(design)
-    expected = corrected_resampled(judged.split_values(name), test_to_train=ratio)
+    influences = row_influences(judged, NAMED[name])
+    expected = corrected_resampled(
+        judged.split_values(name),
+        test_to_train=ratio,
+        least_variance=0.0 if influences is None else influences.variance,
+        one_round=name == "auc" and design.kind == "repeated holdout",
+        degrees_of_one_round=name == "auc",
+    )
     found = judged.estimate(name)
     assert (found.value, found.low, found.high) == pytest.approx(
         (expected.value, max(expected.low, 0), min(expected.high, NAMED[name].high))
     )
     assert "corrected resampled t" in found.method
+
+
+def test_repeats_do_not_shorten_the_interval_of_an_unstable_learner() -> None:
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(200, 3))
+    labels = (rows[:, 0] + rng.normal(size=200) > 0).astype(int)
+    design = KFold(5, repeats=4)
+    tree, bayes = (
+        evaluate(model, rows, labels, design=design, random_state=0)
+        for model in (DecisionTreeClassifier(random_state=0), GaussianNB())
+    )
+    assert share_between_repeats(tree, NAMED["accuracy"]) > UNSTABLE
+    assert share_between_repeats(bayes, NAMED["quadratic_loss"]) < UNSTABLE
+    assert share_between_repeats(tree, NAMED["recall"]) == 0
+    once = evaluate(GaussianNB(), rows, labels, design=KFold(5), random_state=0)
+    assert share_between_repeats(once, NAMED["accuracy"]) == 0
+    for judged, is_unstable in ((tree, True), (bayes, False)):
+        hidden = prevalence_variance(judged, prevalence_slopes(judged, NAMED["quadratic_loss"]))
+        expected = corrected_resampled(
+            judged.split_values("quadratic_loss"),
+            test_to_train=1 / 4,
+            hidden_variance=hidden,
+            one_round=is_unstable,
+        )
+        assert judged.estimate("quadratic_loss").low == pytest.approx(expected.low)
 
 
 def test_the_models_of_a_k_fold_are_judged_by_their_pooled_rows() -> None:
@@ -221,10 +261,18 @@ def test_nested_folds_follow_the_algorithm_of_bates_hastie_and_tibshirani() -> N
                     model = Nearest().fit(X[rows], Y[rows])
                     e_in.append(model.predict(X[outer[j].test]) != Y[outer[j].test])
             folds.append(NestedFold(e_out, np.concatenate(e_in).astype(float)))
-    expected = nested_cv(folds, n_splits=4)
+    influences = row_influences(judged, NAMED["error"])
+    variances = [nested_cv(folds, n_splits=4).standard_error ** 2]
+    variances += [] if influences is None else [influences.variance]
+    expected = corrected_resampled(
+        [fold.outer.mean() for fold in folds],
+        test_to_train=1 / 3,
+        least_variance=max(variances),
+        one_round=True,
+    )
     found = judged.estimate("error")
     assert (found.value, found.low, found.high) == pytest.approx(
-        (expected.value, expected.low, expected.high)
+        (expected.value, max(expected.low, 0), expected.high)
     )
     assert "nested cross-validation over 8 outer folds" in found.method
     # only the outer folds are predictions of the design
@@ -408,7 +456,13 @@ def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> No
     numbers = np.unique(split)
     pseudo = [len(numbers) * whole - (len(numbers) - 1) * of(split != i) for i in numbers]
     ratio = judged.test_to_train
-    spread = corrected_resampled(pseudo, test_to_train=ratio, one_round=True)
+    influences = row_influences(judged, NAMED[name])
+    spread = corrected_resampled(
+        pseudo,
+        test_to_train=ratio,
+        least_variance=0.0 if influences is None else influences.variance,
+        one_round=True,
+    )
     # on the scale of log odds of the range of the measure
     least = NAMED[name].low
     share = (whole - least) / (1 - least)

@@ -299,6 +299,7 @@ def _with_three_sizes(curve: LearningCurve) -> LearningCurve:
         sizes=np.array([50, 100, 200]),
         values=np.repeat(curve.values[:, -1:], 3, axis=1),
         hidden=np.repeat(curve.hidden[-1:], 3),
+        least=np.repeat(curve.least[-1:], 3),
     )
 
 

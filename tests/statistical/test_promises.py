@@ -60,6 +60,9 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "utility of trees": lambda: levels.utility("default", 2, (100,)),
     "Student's t": lambda: many.student(400),
     "measures of a class": lambda: class_measures.repeated(runs(24), class_measures.SETTINGS[3:4]),
+    "few repeats": lambda: class_measures.few_repeats(
+        runs(24), (("tree", 150, class_measures.NestedKFold(5, repeats=2)),)
+    ),
     "one round of folds": lambda: class_measures.one_round(
         runs(40), (("logistic regression", 150),)
     ),

@@ -84,6 +84,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Measures of a class, repeated splits": [
         (class_measures.repeated, (320, (setting,))) for setting in class_measures.SETTINGS
     ],
+    "Means over rows, few repeats": [(class_measures.few_repeats, (320,))],
     "Accuracy, one round of ten folds": [(class_measures.one_round, (320,))],
     "Estimates of an evaluation": [
         (estimates.rare_errors, (1280,)),

@@ -1,8 +1,9 @@
 """Measures of a class over repeated splits, and accuracy over one round, for real learners.
 
-A recall, F or kappa moves to first order with the decision boundary, which all splits of a table
-share to a large part. Two learners get columns of the same distribution, so that their true
-measures are equal. The true measure of one is its mean over training sets of the same size.
+A recall, F, kappa or asymmetric cost moves to first order with the decision boundary, which all
+splits of a table share to a large part, and the more so the more the classes overlap. Two learners
+get columns of the same distribution, so that their true measures are equal. The true measure of one
+is its mean over training sets of the same size.
 """
 
 from collections.abc import Iterator
@@ -14,23 +15,29 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.promises.record import Promise, coverage, false_positives, shown
 from sureleaf import compare
-from sureleaf.designs import Design, KFold, RepeatedHoldout
+from sureleaf.designs import Design, KFold, NestedKFold, RepeatedHoldout
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures.named import NAMED, Scored
 
 Array = np.ndarray
 
-CLASS_MEASURES = ("recall", "f_measure", "kappa")
+CLASS_MEASURES = ("recall", "f_measure", "kappa", "cost", "auc")
+COST = np.array([[0.0, 1.0], [4.0, 0.0]])
 DISTANCES = np.array([1.0, 1.0, 0.7])
 """Distances of the class means: a column for each learner, and one for both."""
+
+OVERLAP = 0.6
+"""The distances of classes that overlap much, as a share of the others."""
+
+FEW = "fewer than 10 positive rows are found, so measures of them are skewed"
 
 UNSTABLE = "fully grown trees change with their rows, so rows of one table are not independent"
 
 
-def draw(rng: np.random.Generator, n: int, share: float) -> tuple[Array, Array]:
+def draw(rng: np.random.Generator, n: int, share: float, scale: float = 1.0) -> tuple[Array, Array]:
     y = rng.permutation((np.arange(n) < rng.binomial(n, share)).astype(int))
-    return rng.normal(size=(n, 3)) + y[:, None] * DISTANCES, y
+    return rng.normal(size=(n, 3)) + y[:, None] * DISTANCES * scale, y
 
 
 def logistic(x: Array, y: Array, used: Array, n_steps: int = 8) -> Array:
@@ -60,17 +67,17 @@ def probabilities(learner: str, x: Array, y: Array, used: Array, at: Array) -> A
 
 
 def evaluations(
-    learner: str, n: int, share: float, design: Design, seed: int
+    learner: str, n: int, share: float, design: Design, seed: int, scale: float = 1.0
 ) -> tuple[Evaluation, Evaluation]:
     """Evaluate two learners, on one column of their own and one in common."""
-    x, y = draw(np.random.default_rng([seed, n]), n, share)
+    x, y = draw(np.random.default_rng([seed, n]), n, share, scale)
     plan = list(design.splits(y, seed=seed))
     used = np.zeros((len(plan), n), dtype=bool)
     for i, split in enumerate(plan):
         used[i, split.train] = True
     rows = np.concatenate([split.test for split in plan])
     numbers = np.repeat(np.arange(len(plan)), [len(split.test) for split in plan])
-    facts = tuple(SplitFacts(s.repeat, s.fold, None, len(s.train), len(s.test)) for s in plan)
+    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, len(s.train), len(s.test)) for s in plan)
     judged = []
     for columns in ([0, 2], [1, 2]):
         p = probabilities(learner, x[:, columns], y, used, x[:, columns])[numbers, rows]
@@ -84,7 +91,7 @@ def evaluations(
                 truth=y,
                 weights=None,
                 groups=None,
-                cost_matrix=None,
+                cost_matrix=COST,
                 splits=facts,
                 row=rows,
                 split=numbers,
@@ -96,51 +103,60 @@ def evaluations(
 
 
 @cache
-def truths(learner: str, n_train: int, share: float) -> dict[str, float]:
+def truths(learner: str, n_train: int, share: float, scale: float = 1.0) -> dict[str, float]:
     """Return the mean of each measure over training sets of so many rows."""
     rng = np.random.default_rng([n_train, round(100 * share)])
-    at, truth = draw(rng, 20_000, share)
-    values: dict[str, list[float]] = {name: [] for name in ("accuracy", *CLASS_MEASURES)}
+    at, truth = draw(rng, 20_000, share, scale)
+    values: dict[str, list[float]] = {
+        name: [] for name in ("accuracy", "quadratic_loss", *CLASS_MEASURES)
+    }
     for _ in range(300):
-        x, y = draw(rng, n_train, share)
+        x, y = draw(rng, n_train, share, scale)
         used = np.ones((1, n_train), dtype=bool)
         p = probabilities(learner, x[:, [0, 2]], y, used, at[:, [0, 2]])[0]
-        scored = Scored(truth, (p > 0.5).astype(np.int64), None, None, None, 2, 1)
+        decided = (p > 0.5).astype(np.int64)
+        scored = Scored(truth, decided, np.column_stack([1 - p, p]), None, COST, 2, 1)
         for name, list_of in values.items():
             list_of.append(NAMED[name].value(scored))
     return {name: float(np.mean(list_of)) for name, list_of in values.items()}
 
 
-SETTINGS: tuple[tuple[str, int, float, Design], ...] = (
-    ("logistic regression", 150, 0.12, KFold(10, repeats=5)),
-    ("logistic regression", 150, 0.25, KFold(10, repeats=5)),
-    ("logistic regression", 500, 0.12, KFold(10, repeats=5)),
-    ("logistic regression", 500, 0.25, KFold(10, repeats=5)),
-    ("logistic regression", 500, 0.5, KFold(10, repeats=5)),
-    ("logistic regression", 2000, 0.25, KFold(10, repeats=5)),
-    ("logistic regression", 500, 0.25, RepeatedHoldout(30)),
-    ("tree", 150, 0.25, KFold(10, repeats=5)),
-    ("tree", 500, 0.25, KFold(10, repeats=5)),
+Setting = tuple[str, int, float, Design, float]
+
+SETTINGS: tuple[Setting, ...] = (
+    ("logistic regression", 150, 0.12, KFold(10, repeats=3), 1.0),
+    ("logistic regression", 150, 0.25, KFold(10, repeats=3), OVERLAP),
+    ("logistic regression", 500, 0.12, KFold(10, repeats=3), 1.0),
+    ("logistic regression", 500, 0.25, KFold(10, repeats=5), 1.0),
+    ("logistic regression", 500, 0.25, KFold(10), OVERLAP),
+    ("logistic regression", 500, 0.25, KFold(10, repeats=5), OVERLAP),
+    ("logistic regression", 500, 0.5, KFold(10, repeats=3), OVERLAP),
+    ("logistic regression", 500, 0.25, RepeatedHoldout(10), OVERLAP),
+    ("logistic regression", 2000, 0.25, KFold(10, repeats=3), OVERLAP),
+    ("tree", 150, 0.25, KFold(10, repeats=3), 1.0),
+    ("tree", 500, 0.12, KFold(10, repeats=3), 1.0),
+    ("tree", 500, 0.5, KFold(10, repeats=3), OVERLAP),
 )
 
 
-def repeated(
-    runs: int, settings: tuple[tuple[str, int, float, Design], ...] = SETTINGS
-) -> Iterator[Promise]:
-    """False verdicts about equal learners, and coverage of one, over repeated splits."""
-    for learner, n, share, design in settings:
+def repeated(runs: int, settings: tuple[Setting, ...] = SETTINGS) -> Iterator[Promise]:
+    """False verdicts about equal learners, and coverage of one, over splits and repeats."""
+    for learner, n, share, design, scale in settings:
         held, wrong = dict.fromkeys(CLASS_MEASURES, 0), dict.fromkeys(CLASS_MEASURES, 0)
         part = 1 / 10 if isinstance(design, KFold) else 1 / 3
-        truth = truths(learner, round(n * (1 - part)), share)
+        truth = truths(learner, round(n * (1 - part)), share, scale)
         for seed in range(runs):
-            first, second = evaluations(learner, n, share, design, seed)
+            first, second = evaluations(learner, n, share, design, seed, scale)
             for name in CLASS_MEASURES:
                 interval = first.estimate(name)
                 held[name] += interval.low <= truth[name] <= interval.high
                 wrong[name] += compare(first, second, measure=name).verdict != "undecided"
-        splits = "10 folds x 5" if isinstance(design, KFold) else "30 hold-outs"
+        splits = "10 hold-outs"
+        if isinstance(design, KFold):
+            splits = "10 folds" + (f" x {design.repeats}" if design.repeats > 1 else "")
         setting = f"{learner}, n = {n}, {100 * share:g} % positive, {splits}"
-        few = "few positive rows are found" if n * share < 20 else ""
+        setting += ", classes overlap much" if scale < 1 else ""
+        few = FEW if n * share * truth["recall"] < 10 else ""
         for name in CLASS_MEASURES:
             yield false_positives(
                 f"{name} over repeated splits, equal learners: false verdicts",
@@ -197,4 +213,35 @@ def one_round(
             )
 
 
-__all__ = ["one_round", "repeated", "truths"]
+def few_repeats(
+    runs: int,
+    settings: tuple[tuple[str, int, Design], ...] = (
+        ("tree", 150, KFold(10)),
+        ("tree", 150, KFold(10, repeats=3)),
+        ("tree", 150, NestedKFold(5, repeats=1)),
+        ("tree", 150, NestedKFold(5, repeats=3)),
+        ("logistic regression", 150, NestedKFold(5, repeats=3)),
+    ),
+) -> Iterator[Promise]:
+    """Means over rows of learners that are not stable, over few repeats of folds."""
+    for learner, n, design in settings:
+        k, nested = design.n_splits, isinstance(design, NestedKFold)
+        truth = truths(learner, n - n // k, 0.25)
+        held = dict.fromkeys(("accuracy", "quadratic_loss"), 0)
+        for seed in range(runs):
+            first, _ = evaluations(learner, n, 0.25, design, seed)
+            for name in held:
+                interval = first.estimate(name)
+                held[name] += interval.low <= truth[name] <= interval.high
+        splits = f"{k} {'nested ' if nested else ''}folds x {design.repeats}"
+        for name, count in held.items():
+            yield coverage(
+                f"{name} of an algorithm, few repeats: coverage",
+                f"{learner}, n = {n}, {splits}, true {truth[name]:.3f}",
+                count / runs,
+                runs,
+                default=True,
+            )
+
+
+__all__ = ["few_repeats", "one_round", "repeated", "truths"]

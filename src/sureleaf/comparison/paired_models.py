@@ -9,13 +9,14 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.comparison.mcnemar_test import THESE_MODELS, mcnemar
-from sureleaf.comparison.t_tests import t_of_mean
+from sureleaf.comparison.t_tests import difference_of_mean
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
+    corrected_resampled,
     delong_covariance,
     delong_interval,
 )
@@ -109,7 +110,8 @@ def _delong(first: Scored, second: Scored, level: float) -> DifferenceTest:
 def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> DifferenceTest:
     assert measure.row_values is not None
     gaps = measure.row_values(first) - measure.row_values(second)
-    return t_of_mean(gaps, 0.0, level, "paired t over rows", THESE_MODELS)
+    mean = corrected_resampled(gaps, level=level)
+    return difference_of_mean(mean, "paired t over rows", THESE_MODELS)
 
 
 def check_finite_losses(values: FloatArray, name: str) -> None:

@@ -1,24 +1,40 @@
 """Two algorithms on the same splits, whose differences are not independent."""
 
+import math
+
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray
 from sureleaf.comparison.paired_models import check_finite_losses
 from sureleaf.comparison.planning import smallest_count
-from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, five_by_two_f, t_of_mean
+from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, difference_of_mean, five_by_two_f
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
+from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.estimates import (
+    has_one_round,
     is_pooled,
     prevalence_slopes,
     prevalence_variance,
     values_of_splits,
 )
-from sureleaf.evaluation.intervals.resamples import variance_of_mean
+from sureleaf.evaluation.intervals import corrected_resampled
+from sureleaf.evaluation.intervals.resamples import (
+    MIN_DEGREES,
+    splits_of_one_round,
+    variance_of_mean,
+)
 from sureleaf.evaluation.measures.named import Measure
 
-__all__ = ["compare_algorithms", "hidden_variance", "repeats_until"]
+__all__ = [
+    "compare_algorithms",
+    "degrees_of_repeats",
+    "hidden_variance",
+    "least_variance",
+    "repeats_until",
+]
 
 
 def compare_algorithms(
@@ -47,16 +63,18 @@ def compare_algorithms(
         hidden = hidden_variance(a, b, measure)
         return five_by_two_f(gaps.reshape(5, 2), level=level, hidden_variance=hidden)
     if chosen == "paired_t":
-        return t_of_mean(gaps, 0.0, level, "paired t, uncorrected", SHARED_ROWS)
-    return t_of_mean(
+        mean = corrected_resampled(gaps, level=level)
+        return difference_of_mean(mean, "paired t, uncorrected", SHARED_ROWS)
+    mean = corrected_resampled(
         gaps,
-        a.test_to_train,
-        level,
-        f"corrected resampled t over {gaps.size} splits",
-        CORRELATED,
-        hidden_variance(a, b, measure),
-        one_round=is_pooled(measure),
+        test_to_train=a.test_to_train,
+        level=level,
+        hidden_variance=hidden_variance(a, b, measure),
+        least_variance=least_variance(a, b, measure),
+        one_round=has_one_round(measure, a.design.kind),
+        degrees_of_one_round=measure.row_values is None,
     )
+    return difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
 
 
 def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
@@ -65,6 +83,15 @@ def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
     All stratified splits have the class proportions of the table, which are themselves a sample.
     """
     return prevalence_variance(a, prevalence_slopes(a, measure) - prevalence_slopes(b, measure))
+
+
+def least_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
+    """Return the variance of the difference from the rows, with the boundaries fitted to them.
+
+    It is 0 if the boundary of one of the two is not known; see `row_influences`.
+    """
+    first, second = row_influences(a, measure), row_influences(b, measure)
+    return 0.0 if first is None or second is None else (first - second).variance
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
@@ -95,34 +122,47 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
     return gaps
 
 
+def degrees_of_repeats(evaluation: Evaluation) -> float:
+    """Return the degrees of freedom that no number of repeats exceeds, those of one round."""
+    in_a_round = splits_of_one_round(math.inf, evaluation.test_to_train)
+    return max(round(in_a_round) - 1, MIN_DEGREES)
+
+
 def repeats_until(
-    test: DifferenceTest, evaluation: Evaluation, half_width: float, hidden: float = 0.0
+    test: DifferenceTest,
+    evaluation: Evaluation,
+    half_width: float,
+    hidden: float = 0.0,
+    least: float = 0.0,
+    most_degrees: float = math.inf,
 ) -> int | None:
     """Return the repeats until the corrected interval has this half-width; None if never.
 
     More repeats reduce the variance from the choice of folds, not the variance from the rows. So
-    the variance falls towards that of `variance_of_mean` for infinitely many splits, never below.
+    the variance falls towards that of `variance_of_mean` for infinitely many splits, never below,
+    nor below ``least``. The degrees of freedom stay within ``most_degrees``.
     """
     design = evaluation.design
     if not test.method.startswith("corrected") or not hasattr(design, "repeats"):
         return None
-    from scipy.special import ndtri, stdtrit
-
     n_splits = len(evaluation.main_splits)
     per_repeat = max(1, n_splits // design.repeats)
     ratio = evaluation.test_to_train
     spread = _spread(test.standard_error**2, n_splits, ratio, hidden)
     tail = (1 + test.level) / 2
-    if ndtri(tail) * np.sqrt(variance_of_mean(spread, np.inf, ratio, hidden)) >= half_width:
+
+    def reach(splits: float) -> float:
+        variance = max(variance_of_mean(spread, splits, ratio, hidden), least)
+        degrees = min(splits - 1, most_degrees)
+        quantile = float(stdtrit(degrees, tail) if degrees < math.inf else ndtri(tail))
+        return quantile * math.sqrt(variance)
+
+    if reach(math.inf) >= half_width:
         return None
 
     def enough(repeats: int) -> bool:
         splits = repeats * per_repeat
-        if splits < 2:
-            return False
-        quantile = stdtrit(splits - 1, tail)
-        error = np.sqrt(variance_of_mean(spread, splits, ratio, hidden))
-        return bool(quantile * error <= half_width)
+        return splits >= 2 and reach(splits) <= half_width
 
     return smallest_count(enough)
 

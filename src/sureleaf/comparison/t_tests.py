@@ -22,9 +22,16 @@ from scipy.special import fdtrc, fdtri
 from sureleaf.arguments import check_level
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import corrected_resampled
+from sureleaf.evaluation.intervals import MeanOverSplits, corrected_resampled
 
-__all__ = ["CORRELATED", "SHARED_ROWS", "five_by_two_f", "one_sample_t", "paired_t", "t_of_mean"]
+__all__ = [
+    "CORRELATED",
+    "SHARED_ROWS",
+    "difference_of_mean",
+    "five_by_two_f",
+    "one_sample_t",
+    "paired_t",
+]
 
 
 SHARED_ROWS = (
@@ -180,7 +187,8 @@ def five_by_two_f(
 def _t_test(
     differences: NDArray[np.float64], ratio: float, level: float, method: str, assumption: str
 ) -> DifferenceTest:
-    test = t_of_mean(differences, ratio, level, method, assumption)
+    mean = corrected_resampled(differences, test_to_train=ratio, level=level)
+    test = difference_of_mean(mean, method, assumption)
     if test.difference != 0 and test.standard_error <= 1e-12 * abs(test.difference):
         raise InvalidArgumentError(
             f"all {differences.size} differences are {test.difference:g}: without any spread "
@@ -189,23 +197,8 @@ def _t_test(
     return test
 
 
-def t_of_mean(
-    differences: NDArray[np.float64],
-    ratio: float,
-    level: float,
-    method: str,
-    assumption: str,
-    hidden_variance: float = 0.0,
-    one_round: bool = False,
-) -> DifferenceTest:
-    """Test a mean by t, also without any spread, which `paired_t` refuses."""
-    mean = corrected_resampled(
-        differences,
-        test_to_train=ratio,
-        level=level,
-        hidden_variance=hidden_variance,
-        one_round=one_round,
-    )
+def difference_of_mean(mean: MeanOverSplits, method: str, assumption: str) -> DifferenceTest:
+    """Return the t test of a mean over splits, with or without spread."""
     return DifferenceTest(
         difference=mean.value,
         low=mean.low,
@@ -214,7 +207,7 @@ def t_of_mean(
         statistic=_ratio(mean.value, mean.standard_error),
         standard_error=mean.standard_error,
         method=method,
-        level=level,
+        level=mean.level,
         assumption=assumption,
     )
 

@@ -8,7 +8,13 @@ from scipy.special import ndtr, ndtri
 
 from sureleaf.arguments import check_level
 from sureleaf.comparison.paired_models import compare_models, squared_and_added
-from sureleaf.comparison.paired_resamples import compare_algorithms, hidden_variance, repeats_until
+from sureleaf.comparison.paired_resamples import (
+    compare_algorithms,
+    degrees_of_repeats,
+    hidden_variance,
+    least_variance,
+    repeats_until,
+)
 from sureleaf.comparison.rates import compare_rates
 from sureleaf.comparison.verdict import (
     Comparison,
@@ -23,7 +29,7 @@ from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.evaluation.estimates import (
     NO_WIDTH,
     bound_without_spread,
-    is_pooled,
+    has_one_round,
     values_of_splits,
 )
 from sureleaf.evaluation.measures.named import Measure
@@ -122,13 +128,15 @@ def compare(
         margin=margin,
         detect=detect,
     )
-    if question == "algorithm" and not independent and not is_pooled(measure):
+    if question == "algorithm" and not independent and not has_one_round(measure, a.design.kind):
         half_width = (
             deciding_half_width(comparison.detect, margin, test)
             if margin > 0
             else detecting_half_width(comparison.detect, level)
         )
-        repeats = repeats_until(test, a, half_width, hidden_variance(a, b, measure))
+        hidden, least = hidden_variance(a, b, measure), least_variance(a, b, measure)
+        most = math.inf if measure.row_values is not None else degrees_of_repeats(a)
+        repeats = repeats_until(test, a, half_width, hidden, least, most)
         comparison = replace(comparison, repeats_needed=repeats)
     text = sentence(comparison, a.estimator, b.estimator, detect_origin=origin)
     return replace(comparison, sentence=text)

@@ -18,7 +18,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.special import ndtr, ndtri
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincinv, ndtr, ndtri, stdtridf
 
 from sureleaf.evaluation.measures.named import NAMED, Measure
 
@@ -273,7 +275,7 @@ def rows_until(
     >>> from sureleaf.comparison import mcnemar
     >>> test = mcnemar(30, 20, 1000)
     >>> rows_until(test, 1000, margin=0.03), rows_until(test, 1000, detect=0.01)
-    (1026, 4179)
+    (1077, 4179)
     """
     half_width = (test.high - test.low) / 2
     if margin <= 0:
@@ -297,24 +299,40 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
 
     An estimate with the standard error s is normal, and its interval reaches q s to both sides, q
     being that of the test. "equivalent" needs both ends inside the margin. "better" or "worse"
-    needs one end beyond it.
+    needs one end beyond it. For "equivalent", the width counts as much as the estimate. A quantile
+    of Student's t says that it is known from few splits only, now and when the rows are there.
     """
     q = (test.high - test.low) / 2 / test.standard_error if test.standard_error > 0 else 0.0
-    q = max(q, float(ndtri((1 + test.level) / 2)))
+    normal = float(ndtri((1 + test.level) / 2))
+    q = max(q, normal)
     near, far = abs(abs(difference) - margin), margin + abs(difference)
     if near == 0:
         return 0.0
     if abs(difference) > margin:
         return q * near / (q + float(ndtri(POWER)))
 
-    def power(error: float) -> float:
-        return float(ndtr(near / error - q) + ndtr(far / error - q) - 1)
+    degrees = float(stdtridf((1 + test.level) / 2, q)) if q > normal + 1e-6 else math.inf
+    ratios = _error_ratios(degrees)
 
-    low, high = near / (q + 10), near / q  # standard errors with a power of nearly 1, and below .8
+    def power(error: float) -> float:
+        inside, width = ratios[:, None] / error, q * ratios
+        both = ndtr(near * inside - width) + ndtr(far * inside - width) - 1
+        return float(np.maximum(both, 0).mean())
+
+    low, high = near / (100 * q), near / q  # standard errors with a power above .8, and below
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if power(middle) >= POWER else (low, middle)
     return q * low
+
+
+def _error_ratios(degrees: float, n_nodes: int = 20) -> NDArray[np.float64]:
+    """Return equally probable ratios of an estimated standard error to the true one."""
+    if math.isinf(degrees):
+        return np.ones(1)
+    middles = (np.arange(n_nodes) + 0.5) / n_nodes
+    ratios: NDArray[np.float64] = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
+    return ratios
 
 
 def detecting_half_width(detect: float, level: float) -> float:

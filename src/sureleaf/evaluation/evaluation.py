@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sureleaf.arguments import FloatArray, IntArray, LabelArray
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
 from sureleaf.evaluation import estimates, store
+from sureleaf.evaluation.boundary_variance import Boundary, boundary_of
 from sureleaf.evaluation.designs import Design
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import (
@@ -240,6 +241,11 @@ class Evaluation(TextDisplay):
         if self.groups is not None:
             digest.update(self.groups.astype("<i8").tobytes())
         return digest.hexdigest()
+
+    @cached_property
+    def boundary(self) -> Boundary | None:
+        """How far the decision boundary moves from table to table; None if nothing is known."""
+        return boundary_of(self)
 
     @property
     def test_to_train(self) -> float:

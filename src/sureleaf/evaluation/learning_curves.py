@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
+from sureleaf.evaluation.boundary_variance import RowInfluences, fit_boundary
 from sureleaf.evaluation.curve_stopping import (
     Arithmetic,
     Geometric,
@@ -19,9 +20,14 @@ from sureleaf.evaluation.curve_stopping import (
     StopRule,
 )
 from sureleaf.evaluation.designs import RepeatedHoldout, Split
-from sureleaf.evaluation.estimates import is_pooled, slopes_of_rows, variance_of_rows
+from sureleaf.evaluation.estimates import has_one_round, slopes_of_rows, variance_of_rows
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
-from sureleaf.evaluation.intervals import Estimate, clopper_pearson, corrected_resampled
+from sureleaf.evaluation.intervals import (
+    Estimate,
+    MeanOverSplits,
+    clopper_pearson,
+    corrected_resampled,
+)
 from sureleaf.evaluation.labelled_table import read_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
@@ -305,6 +311,8 @@ class LearningCurve(TextDisplay):
     seed : int
     hidden : ndarray of shape (sizes,), optional
         Variance at each size that the repeats cannot show: they have equal class proportions.
+    least : ndarray of shape (sizes,), optional
+        What the variance is at least, because the decision boundary moves with the table.
 
     Examples
     --------
@@ -327,29 +335,39 @@ class LearningCurve(TextDisplay):
     failures: dict[tuple[int, int], str]
     seed: int
     hidden: FloatArray | None = None
+    least: FloatArray | None = None
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
         """The mean at each size, with the corrected resampled t interval over repeats."""
-        return tuple(map(self._estimate, self.values.T, self._hidden))
+        return tuple(map(self._estimate, self.values.T, self._hidden, self._least))
 
     @property
     def _hidden(self) -> FloatArray:
         return np.zeros(len(self.sizes)) if self.hidden is None else self.hidden
 
-    def _estimate(self, column: FloatArray, hidden: float) -> Estimate:
+    @property
+    def _least(self) -> FloatArray:
+        return np.zeros(len(self.sizes)) if self.least is None else self.least
+
+    def _mean(self, defined: FloatArray, hidden: float, least: float) -> MeanOverSplits:
+        return corrected_resampled(
+            defined,
+            test_to_train=self.test_to_train,
+            level=self.level,
+            hidden_variance=hidden,
+            least_variance=least,
+            one_round=has_one_round(self.measure, RepeatedHoldout.kind),
+            degrees_of_one_round=self.measure.row_values is None,
+        )
+
+    def _estimate(self, column: FloatArray, hidden: float, least: float) -> Estimate:
         defined = column[np.isfinite(column)]
         name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
         if len(defined) < 2:
             value = float(defined[0]) if len(defined) else math.nan
             return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
-        mean = corrected_resampled(
-            defined,
-            test_to_train=self.test_to_train,
-            level=self.level,
-            hidden_variance=hidden,
-            one_round=is_pooled(self.measure),
-        )
+        mean = self._mean(defined, hidden, least)
         low, high = mean.low, mean.high
         span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
         if high - low < 1e-12 and math.isfinite(span):  # equal values are still uncertain
@@ -420,12 +438,23 @@ class LearningCurve(TextDisplay):
         scale = float((residuals**2 / spread).sum()) / max(len(residuals) - 3, 1)
         return math.sqrt(scale * float(spread[-1]))
 
+    @cached_property
+    def _unseen_variance(self) -> float:
+        """Variance at the largest size beyond the corrected spread of the repeats."""
+        column, hidden = self.values[:, -1], float(self._hidden[-1])
+        defined = column[np.isfinite(column)]
+        if len(defined) < 2:
+            return hidden
+        shown = (1 / len(defined) + self.test_to_train) * float(defined.var(ddof=1))
+        whole = self._mean(defined, hidden, float(self._least[-1])).standard_error ** 2
+        return max(hidden, whole - shown)
+
     def predict(self, n_rows: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the measure at other sizes, and the ends of its prediction interval.
 
         The interval includes the uncertainty of the fit (repeats are bootstrapped, and their spread
         is corrected for overlapping rows), the scatter of the means around the law, and the
-        variance from the class proportions.
+        variance from the class proportions and from the decision boundary.
 
         Examples
         --------
@@ -441,7 +470,7 @@ class LearningCurve(TextDisplay):
         n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
         centre = np.asarray(self.power_law(n))
         inflate = math.sqrt(1 + self.test_to_train * len(self.values))
-        off = math.hypot(self._scatter, math.sqrt(float(self._hidden[-1])))
+        off = math.hypot(self._scatter, math.sqrt(self._unseen_variance))
         noise = generator(self.seed, CURVE, 1).normal(0, off, size=len(self._refits))
         draws = np.array([np.asarray(law(n)) for law in self._refits])
         draws = centre + (draws - draws.mean(axis=0)) * inflate + noise[:, None]
@@ -665,6 +694,7 @@ def learning_curve(
     fitter = make_fitter(estimator, table, seed)
     columns: list[Any] = []
     hidden: list[float] = []  # variance from the class proportions, equal in all repeats
+    least: list[float] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
     steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
@@ -680,6 +710,8 @@ def learning_curve(
         hidden.append(
             variance_of_rows(table.codes, slopes, table.weights, table.groups) if worked else 0.0
         )
+        tested = [(splits[r].test, o[2]) for r, o in enumerate(outcomes) if not isinstance(o, str)]
+        least.append(_least_variance(chosen, tested, table.groups, len(table)))
         if stop is not None and i > 0 and i < len(sizes) - 1:
             sign = 1 if chosen.greater_is_better else -1
             stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
@@ -700,18 +732,47 @@ def learning_curve(
         failures,
         seed,
         np.array(hidden),
+        np.array(least),
     )
+
+
+def _least_variance(
+    measure: Measure, tested: list[tuple[IntArray, Scored]], groups: IntArray | None, n_rows: int
+) -> float:
+    """Return the variance from the rows, with the boundary fitted to them; 0 if not known."""
+    parts = [scored for _, scored in tested]
+    has_scores = all(part.probabilities is not None for part in parts)
+    if not parts or not has_scores or not measure.is_of_decisions:
+        return 0.0
+    first = parts[0]
+    together = Scored(
+        np.concatenate([part.truth for part in parts]),
+        np.concatenate([part.prediction for part in parts]),
+        np.concatenate([part.probabilities for part in parts if part.probabilities is not None]),
+        None
+        if first.weights is None
+        else np.concatenate([part.weights for part in parts if part.weights is not None]),
+        np.concatenate([part.cost for part in parts if part.cost is not None])
+        if first.cost is not None and first.cost.ndim == 3
+        else first.cost,
+        first.n_classes,
+        first.positive,
+    )
+    rows = np.concatenate([own for own, _ in tested])
+    boundary = fit_boundary(together, rows, n_rows)
+    values = None if boundary is None else boundary.influences(measure)
+    return 0.0 if values is None else RowInfluences(values, groups, 1.0).variance
 
 
 def _one(
     fitter: Fitter, split: Split, train: IntArray, measure: Measure, cost: Any, number: int
-) -> tuple[float, FloatArray] | str:
-    """Return the measure of the test rows and its prevalence slopes; or the error message."""
+) -> tuple[float, FloatArray, Scored] | str:
+    """Return the measure of the test rows, its prevalence slopes and the rows; or the error."""
     table = fitter.table
     try:
         model = fitter.fit(train, split.repeat, number)
         codes, probabilities = fitter.predict_codes(
-            model, split.test, probabilities=measure.needs_probabilities
+            model, split.test, probabilities=measure.needs_probabilities or measure.is_of_decisions
         )
         if measure.needs_probabilities and probabilities is None:
             return f"{measure.name} needs probabilities, and the estimator has no predict_proba"
@@ -729,4 +790,4 @@ def _one(
         len(table.classes),
         table.positive,
     )
-    return measure.of_split(rows), slopes_of_rows(measure, rows)
+    return measure.of_split(rows), slopes_of_rows(measure, rows), rows

@@ -139,8 +139,8 @@ def _class_warnings(
 ) -> list[str]:
     """Warn about a high accuracy that only reflects the most frequent class.
 
-    The accuracy is the estimate that the summary states, if there is one: of nested folds and
-    bootstrap samples, it is not the share of the correct predictions.
+    The accuracy is the estimate that the summary states, if there is one: of bootstrap
+    samples, it is not the share of the correct predictions.
     """
     warnings = []
     correct = np.diag(confusion.counts)

@@ -613,7 +613,6 @@ def _matrix_note(
     if accuracy is None or percent(accuracy.value) == percent(correct):
         return
     reason = {
-        "nested": "corrected for the smaller training sets of the inner folds",
         "bootstrap": "a mean over rows, which were not predicted equally often",
     }.get(evaluation.design.kind, "a mean over splits, which do not all have as many rows")
     yield Text(

@@ -118,7 +118,9 @@ def corrected_resampled(
     test_to_train: float = 0.0,
     level: float = 0.95,
     hidden_variance: float = 0.0,
+    least_variance: float = 0.0,
     one_round: bool = False,
+    degrees_of_one_round: bool = False,
 ) -> MeanOverSplits:
     r"""Return a mean over splits with the interval of Nadeau and Bengio.
 
@@ -137,9 +139,15 @@ def corrected_resampled(
     hidden_variance : float
         Variance of the mean that the splits cannot show, such as that of the class proportions if
         all splits have the same; see `variance_of_mean`.
+    least_variance : float
+        What the variance of the mean is at least, whatever the splits show, such as that of a
+        measure that moves with the decision boundary.
     one_round : bool
         Whether repeats leave the interval as wide as one round of splits, for measures that move
         with the decision boundary; see `splits_of_one_round`.
+    degrees_of_one_round : bool
+        Whether repeats leave the degrees of freedom as they are with one round, because they use
+        the same rows again; for measures that are not means over rows, such as the AUC.
 
     Returns
     -------
@@ -178,11 +186,14 @@ def corrected_resampled(
         raise InvalidArgumentError(
             f"test_to_train must be at least 0; got {test_to_train}. Give n_test / n_train."
         )
-    n_splits = splits_of_one_round(len(array), test_to_train) if one_round else len(array)
-    degrees = max(round(n_splits) - 1, min(len(array) - 1, MIN_DEGREES))
+    in_a_round = splits_of_one_round(len(array), test_to_train)
+    n_splits = in_a_round if one_round else len(array)
+    n_free = in_a_round if degrees_of_one_round else n_splits
+    degrees = max(round(n_free) - 1, min(len(array) - 1, MIN_DEGREES))
     mean = float(array.mean())
     spread = float(array.var(ddof=1))
-    error = math.sqrt(variance_of_mean(spread, n_splits, test_to_train, hidden_variance))
+    variance = variance_of_mean(spread, n_splits, test_to_train, hidden_variance)
+    error = math.sqrt(max(variance, least_variance))
     half = float(stdtrit(degrees, 0.5 + level / 2)) * error
     if error > 0:
         p_value = float(2 * stdtr(degrees, -abs(mean) / error))

@@ -107,6 +107,12 @@ class Measure:
     defined: Callable[[Scored], bool] | None = None
     needs_cost: bool = False
 
+    @property
+    def is_of_decisions(self) -> bool:
+        """Whether the value depends on the predicted classes only, by rows or by counts."""
+        by_rows_or_counts = self.row_values or self.counted or self.of_counts
+        return by_rows_or_counts is not None and not self.needs_probabilities
+
     def check_cost(self, cost: FloatArray | None) -> None:
         """Raise an error if the measure needs a cost matrix and there is none."""
         if self.needs_cost and cost is None:

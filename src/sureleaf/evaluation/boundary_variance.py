@@ -1,0 +1,360 @@
+"""Variance of a measure that comes from the decision boundary, which a table's splits share.
+
+A recall, a precision, a kappa or an asymmetric cost changes to first order with the decision
+boundary. The boundary is fitted to the table, and all splits of a table have most training rows in
+common. So their boundaries move together from table to table, and neither folds nor repeats show
+how far: the spread over splits is too small, by a factor of two and more if the classes overlap
+much.
+
+How far the boundary moves is known for a logistic regression. So the scores of the learner, the
+logarithms of its out-of-sample probabilities, are recalibrated by one: an intercept per class and a
+slope. Each row has an influence on these parameters, and these on the measure. The influence of a
+row on the measure is the sum of two parts: as a test row, and through the boundary as a training
+row. The variance is the sum of their squares (the infinitesimal jackknife, or sandwich). It does
+not depend on the number of splits. It is used as the least variance of an interval. Learners with
+the same score for many rows, such as trees and nearest neighbours, have no such variance: their
+models differ from split to split by more, so the splits show it.
+
+References
+----------
+Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika 45,
+562-565.
+
+Jaeckel, L. A. (1972). The infinitesimal jackknife. Memorandum MM 72-1215-11, Bell Laboratories.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sureleaf.arguments import FloatArray, IntArray
+from sureleaf.evaluation.measures.named import Measure, Scored
+from sureleaf.evaluation.measures.rates import count_pairs
+
+if TYPE_CHECKING:
+    from sureleaf.evaluation.evaluation import Evaluation
+
+__all__ = ["Boundary", "RowInfluences", "boundary_of", "fit_boundary", "row_influences"]
+
+ENOUGH_ROWS = 20_000
+"""Rows that are enough for a variance; of more, a part is used."""
+
+ENOUGH_PREDICTIONS = 200_000
+
+MOST_CLASSES = 20
+"""Beyond these, a recalibration has too many parameters to be of use."""
+
+STEPS = 25
+"""Newton steps; none is longer than `LONGEST`, so that they do not diverge."""
+
+LONGEST = 1.0
+
+CONVERGED = 1e-6
+
+ILL_CONDITIONED = 1e10
+"""Probabilities that hardly differ determine no slope."""
+
+DOUBT = 2.0
+"""Standard errors within which a slope of 1 is believed, and beyond which one of 0 is not."""
+
+TIES = 1e-3
+"""Share of the decisions that may differ from the rule, because of ties and rounding."""
+
+OWN_SCORES = 0.5
+"""Share of the rows that must have a score of their own.
+
+A few neighbours or the leaves of a tree give many rows the same score. Such scores do not move
+together, and a boundary that passes one of them would carry all its rows at once.
+"""
+
+SCORE_DECIMALS = 6
+
+RELATIVE_STEP = 1e-4
+"""Relative increase of a count, for the derivative of a measure of counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowInfluences:
+    """First-order influence of each row of a table on a measure.
+
+    Attributes
+    ----------
+    values : ndarray
+        One per row that is used; their mean is 0.
+    groups : ndarray or None
+        Group of each of these rows.
+    share : float
+        Share of the rows of the table that are used.
+    """
+
+    values: FloatArray
+    groups: IntArray | None
+    share: float
+
+    def __sub__(self, other: "RowInfluences") -> "RowInfluences":
+        return replace(self, values=self.values - other.values)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the measure if rows (or groups) are independent draws."""
+        values = self.values
+        if self.groups is not None:
+            values = np.bincount(self.groups, values).astype(np.float64)
+        return float(np.square(values).sum()) * self.share
+
+
+def row_influences(evaluation: "Evaluation", measure: Measure) -> RowInfluences | None:
+    """Return the influence of each row on a measure of the evaluation; None if not known."""
+    if not measure.is_of_decisions or evaluation.boundary is None:
+        return None
+    values = evaluation.boundary.influences(measure)
+    if values is None:
+        return None
+    groups = None if evaluation.groups is None else evaluation.groups[:: _stride(evaluation)]
+    return RowInfluences(values, groups, len(values) / len(evaluation.truth))
+
+
+def boundary_of(evaluation: "Evaluation") -> "Boundary | None":
+    """Return the decision boundary of the evaluation, from a part of its rows if there are many."""
+    if evaluation.probabilities is None:
+        return None
+    cells, stride = evaluation.main_cells, _stride(evaluation)
+    if stride > 1:
+        cells = cells[evaluation.row[cells] % stride == 0]
+    n_used = len(range(0, len(evaluation.truth), stride))
+    return fit_boundary(evaluation.scored(cells), evaluation.row[cells] // stride, n_used)
+
+
+def _stride(evaluation: "Evaluation") -> int:
+    """Return k if every k-th row is enough."""
+    n_rows, n_cells = len(evaluation.truth), len(evaluation.row)
+    return max(1, n_rows // ENOUGH_ROWS, n_cells // ENOUGH_PREDICTIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class Boundary:
+    """How far the decision boundary of a learner moves from table to table.
+
+    Attributes
+    ----------
+    scored : Scored
+        Out-of-sample predictions; several of a row if splits are repeated.
+    rows : ndarray
+        The row of each prediction.
+    n_rows : int
+    logs : ndarray
+        Logarithms of the probabilities.
+    offsets : ndarray
+        What is added to the logarithms before the largest is chosen.
+    slope : float
+        That of the recalibration.
+    directions : ndarray
+        Independent movements of the parameters by one standard error, one per row: an intercept
+        for each class but the first, and the slope.
+    errors : ndarray
+        Influence of each prediction on the parameters.
+    """
+
+    scored: Scored
+    rows: IntArray
+    n_rows: int
+    logs: FloatArray
+    offsets: FloatArray
+    slope: float
+    directions: FloatArray
+    errors: FloatArray
+
+    def influences(self, measure: Measure) -> FloatArray | None:
+        """Return the influence of each row on a measure of decisions; None if it is undefined.
+
+        A row has influence as a test row, and as a training row through the boundary. The latter is
+        the change of the measure along a movement of one standard error: a derivative that is no
+        steeper than the measure is on the scale on which the boundary moves.
+        """
+        changes = np.array(
+            [
+                (self._moved(measure, move) - self._moved(measure, -move)) / 2
+                for move in self.directions
+            ]
+        )
+        if not np.isfinite(changes).all():
+            return None
+        trained = self.errors @ np.linalg.solve(self.directions, changes)
+        both = trained + _tested(measure, self.scored)
+        total = np.bincount(self.rows, both, minlength=self.n_rows)
+        centred: FloatArray = total - total.mean()
+        return centred
+
+    def _moved(self, measure: Measure, move: FloatArray) -> float:
+        scores = self.logs * (self.slope + move[-1]) + self.slope * self.offsets
+        scores[:, 1:] += move[:-1]
+        return measure.value(replace(self.scored, prediction=scores.argmax(axis=1)))
+
+
+def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None:
+    """Return the boundary behind predictions of ``n_rows`` rows.
+
+    It is None if nothing is known of it: there are no probabilities, decisions do not follow them,
+    they say nothing of the classes, or many rows have the same.
+
+    Examples
+    --------
+    >>> from sureleaf.evaluation.measures.named import NAMED
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(2, 3, size=400)
+    >>> truth = (rng.random(400) < p).astype(int)
+    >>> scored = Scored(truth, (p > 0.5).astype(int), np.column_stack([1 - p, p]), None, None, 2, 1)
+    >>> found = fit_boundary(scored, np.arange(400), 400).influences(NAMED["recall"])
+    >>> round(float(np.sqrt((found**2).sum())), 3)  # with the boundary held fixed, it is .039
+    0.07
+    """
+    if scored.probabilities is None or not 2 <= scored.n_classes <= MOST_CLASSES:
+        return None
+    logs = _log_probabilities(scored.probabilities, n_rows)
+    offsets = _decision_offsets(logs, scored.prediction)
+    if offsets is None or not _varies_by_row(logs, rows):
+        return None
+    n_repeats = len(rows) / max(int(np.count_nonzero(np.bincount(rows))), 1)
+    fit = _recalibrate(logs, scored.truth, _weights(scored), n_repeats)
+    if fit is None:
+        return None
+    slope, covariance, errors = fit
+    directions: FloatArray = np.linalg.cholesky(covariance).T.astype(np.float64)
+    return Boundary(scored, rows, n_rows, logs, offsets, slope, directions, errors)
+
+
+def _varies_by_row(logs: FloatArray, rows: IntArray) -> bool:
+    """Return whether most rows have a score of their own, looking at each row once."""
+    _, first = np.unique(rows, return_index=True)
+    scores = logs[first, 1:].round(SCORE_DECIMALS)
+    return len(np.unique(scores, axis=0)) >= OWN_SCORES * len(first)
+
+
+def _weights(scored: Scored) -> FloatArray:
+    return np.ones(len(scored)) if scored.weights is None else scored.weights
+
+
+def _log_probabilities(table: FloatArray, n_rows: int) -> FloatArray:
+    """Return logarithms of the probabilities, none of which is taken to be below 1 / (2n)."""
+    clipped = np.maximum(table, 1 / (2 * n_rows))
+    logs = np.log(clipped / clipped.sum(axis=1, keepdims=True))
+    centred: FloatArray = logs - logs.mean(axis=1, keepdims=True)
+    return centred
+
+
+def _decision_offsets(logs: FloatArray, prediction: IntArray) -> FloatArray | None:
+    """Return what is added to the logarithms before the largest is chosen; None if unknown.
+
+    Two classes may have any threshold, such as that of a cost matrix. It lies between the scores of
+    the two decisions.
+    """
+    offsets = np.zeros(logs.shape[1])
+    if len(offsets) == 2:
+        score, chosen = logs[:, 1] - logs[:, 0], prediction == 1
+        if chosen.any() and not chosen.all():
+            low, high = score[~chosen].max(), score[chosen].min()
+            if not (low < 0 <= high or low <= 0 < high):
+                offsets[0] = (low + high) / 2
+    decided = (logs + offsets).argmax(axis=1)
+    tied = np.isclose(np.ptp(logs + offsets, axis=1), 0)
+    follows = np.mean((decided != prediction) & ~tied) <= TIES
+    return offsets if follows else None
+
+
+def _recalibrate(
+    logs: FloatArray, truth: IntArray, weights: FloatArray, n_repeats: float
+) -> tuple[float, FloatArray, FloatArray] | None:
+    """Return the slope, the covariance of the parameters, and the influence of each prediction.
+
+    The parameters are an intercept for each class but the first, and the slope, which comes last.
+    A slope of 1 is kept unless it is refuted: the scores then are on the scale on which the learner
+    fitted them. A slope that may be 0 says that the scores tell nothing.
+    """
+    fitted = _newton(logs, truth, weights, np.append(np.zeros(logs.shape[1] - 1), 1.0))
+    if fitted is None:
+        return None
+    parameters, information, _ = fitted
+    slope = float(parameters[-1])
+    error = float(np.sqrt(n_repeats * np.linalg.inv(information)[-1, -1]))
+    if abs(slope - 1) <= DOUBT * error:
+        start = np.append(parameters[:-1], 1.0)
+        fitted = _newton(logs, truth, weights, start, fixed_slope=True)
+        slope = 1.0
+    elif slope <= DOUBT * error:
+        return None
+    if fitted is None:
+        return None
+    _, information, gradients = fitted
+    inverse = np.linalg.inv(information)
+    covariance = n_repeats * (inverse + inverse.T) / 2
+    if not (np.linalg.eigvalsh(covariance) > 0).all():
+        return None
+    return slope, covariance, gradients @ inverse
+
+
+def _newton(
+    logs: FloatArray,
+    truth: IntArray,
+    weights: FloatArray,
+    start: FloatArray,
+    *,
+    fixed_slope: bool = False,
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return parameters of greatest likelihood, their information, and the gradient of each row."""
+    parameters, n_free = start, len(start) - fixed_slope
+    w = weights[:, None]
+    for step in range(STEPS + 1):
+        scores = logs * parameters[-1]
+        scores[:, 1:] += parameters[:-1]
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        residuals = -p
+        residuals[np.arange(len(truth)), truth] += 1
+        gradients = w * np.column_stack([residuals[:, 1:], (residuals * logs).sum(axis=1)])
+        information = _information(logs, p, w)
+        if not np.isfinite(information).all() or np.linalg.cond(information) > ILL_CONDITIONED:
+            return None
+        if step < STEPS:
+            own = np.linalg.solve(information[:n_free, :n_free], gradients.sum(axis=0)[:n_free])
+            parameters = parameters.copy()
+            parameters[:n_free] += own * min(1.0, LONGEST / max(float(np.abs(own).max()), 1e-12))
+            if np.abs(own).max() < CONVERGED:
+                break
+    return parameters, information, gradients
+
+
+def _information(logs: FloatArray, p: FloatArray, w: FloatArray) -> FloatArray:
+    q, mean = p[:, 1:], (p * logs).sum(axis=1, keepdims=True)
+    result = np.empty((logs.shape[1], logs.shape[1]))
+    result[:-1, :-1] = np.diag((w * q).sum(axis=0)) - q.T @ (w * q)
+    result[:-1, -1] = result[-1, :-1] = (w * q * (logs[:, 1:] - mean)).sum(axis=0)
+    result[-1, -1] = float((w * p * (logs - mean) ** 2).sum())
+    return result
+
+
+def _tested(measure: Measure, scored: Scored) -> FloatArray:
+    """Return the influence of each prediction on the measure, with the boundary held fixed."""
+    weights = _weights(scored)
+    if measure.row_values is not None:
+        values = measure.row_values(scored)
+        of_mean: FloatArray = weights * (values - np.average(values, weights=weights))
+        of_mean /= weights.sum()
+        return of_mean
+    if measure.counted is not None:
+        chosen, among = measure.counted(scored)
+        total = float(weights @ among)
+        rate = float(weights @ (chosen & among)) / total if total > 0 else 0.0
+        of_rate: FloatArray = weights * among * (chosen - rate) / max(total, 1e-300)
+        return of_rate
+    of_counts: Callable[[FloatArray, int], float] = measure.of_counts  # type: ignore[assignment]
+    counts = count_pairs(scored.truth, scored.prediction, scored.n_classes, scored.weights)
+    table = counts.astype(np.float64)
+    value, slopes = of_counts(table, scored.positive), np.zeros_like(table)
+    for cell in zip(*np.nonzero(table), strict=True):
+        more = table.copy()
+        more[cell] *= 1 + RELATIVE_STEP
+        slopes[cell] = (of_counts(more, scored.positive) - value) / (more[cell] - table[cell])
+    of_cells: FloatArray = weights * slopes[scored.truth, scored.prediction]
+    return of_cells

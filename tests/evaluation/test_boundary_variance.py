@@ -1,0 +1,166 @@
+"""The variance of a measure whose decision boundary is fitted to the table."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sureleaf.comparison import compare
+from sureleaf.designs import KFold
+from sureleaf.evaluation import evaluate, learning_curve
+from sureleaf.evaluation.boundary_variance import fit_boundary, row_influences
+from sureleaf.evaluation.measures.named import NAMED, Scored
+from tests.long_runs import runs
+
+
+def table(seed: int, n: int = 400, strength: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
+    """Two exchangeable columns and one more; a quarter of the rows is positive."""
+    rng = np.random.default_rng(seed)
+    x = rng.gamma(2.0, size=(n, 3))
+    return x, (rng.random(n) < expit(strength * (x.sum(axis=1) - 6) - 1.2)).astype(int)
+
+
+def scored(probabilities: np.ndarray, seed: int = 0, weights: np.ndarray | None = None) -> Scored:
+    p = np.asarray(probabilities)
+    rng = np.random.default_rng(seed)
+    truth = (rng.random((len(p), 1)) > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
+    return Scored(truth, p.argmax(axis=1), p, weights, None, p.shape[1], 1)
+
+
+def two_classes(n: int, seed: int = 0) -> np.ndarray:
+    p = np.random.default_rng(seed).beta(2, 3, size=n)
+    return np.column_stack([1 - p, p])
+
+
+@pytest.mark.parametrize("measure", ["recall", "f_measure", "kappa", "cost"])
+def test_the_standard_error_is_the_spread_over_tables(measure: str) -> None:
+    replicates, values, errors = runs(120), [], []
+    for seed in range(replicates):
+        X, y = table(seed, strength=0.4)
+        judged = evaluate(
+            LogisticRegression(), X, y, design=KFold(5), cost=[[0, 1], [4, 0]], random_state=seed
+        )
+        found = row_influences(judged, NAMED[measure])
+        assert found is not None
+        values.append(judged.estimate(measure).value)
+        errors.append(found.variance)
+    ratio = np.sqrt(np.mean(errors)) / np.std(values, ddof=1)
+    assert abs(np.log(ratio)) < 4 / np.sqrt(2 * replicates)  # four errors of a log deviation
+
+
+def test_equal_learners_are_not_told_apart_by_costs_of_repeated_folds() -> None:
+    """By the spread of the folds alone, one comparison in six found a difference in costs."""
+    replicates, wrong = runs(40), 0
+    for seed in range(replicates):
+        X, y = table(seed, strength=0.4)
+        first, second = (
+            evaluate(
+                LogisticRegression(),
+                X[:, [own, 2]],
+                y,
+                design=KFold(10, repeats=5),
+                cost=[[0, 1], [4, 0]],
+                random_state=seed,
+            )
+            for own in (0, 1)
+        )
+        wrong += compare(first, second, measure="cost").verdict != "undecided"
+    assert wrong / replicates <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / replicates)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "recall", "f_measure", "kappa", "balanced_accuracy"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_without_movement_the_influence_is_the_derivative_by_the_weight(
+    name: str, n_classes: int
+) -> None:
+    n = 60
+    p = np.random.default_rng(1).dirichlet(np.full(n_classes, 2.0), size=n)
+    rows, measure = scored(p), NAMED[name]
+    boundary = fit_boundary(rows, np.arange(n), n)
+    assert boundary is not None
+    fixed = replace(boundary, errors=np.zeros_like(boundary.errors)).influences(measure)
+    step = 1e-6
+    slopes = np.empty(n)
+    for i in range(n):
+        weights = np.ones(n)
+        weights[i] += step
+        slopes[i] = (measure.value(replace(rows, weights=weights)) - measure.value(rows)) / step
+    assert fixed == pytest.approx(slopes - slopes.mean(), abs=1e-5)
+
+
+def test_repeats_of_the_same_predictions_change_nothing() -> None:
+    p = two_classes(200)
+    once = fit_boundary(scored(p), np.arange(200), 200)
+    rows = scored(p)
+    twice = Scored(*(np.tile(part, (2, 1)) if part.ndim == 2 else np.tile(part, 2)
+                     for part in (rows.truth, rows.prediction, p)), None, None, 2, 1)  # fmt: skip
+    again = fit_boundary(twice, np.tile(np.arange(200), 2), 200)
+    assert once is not None
+    assert again is not None
+    for name in ("recall", "cost"):
+        measure = NAMED[name] if name == "recall" else NAMED["accuracy"]
+        assert again.influences(measure) == pytest.approx(once.influences(measure))
+
+
+def test_rows_of_a_group_are_one_draw() -> None:
+    X, y = table(1)
+    alone = evaluate(LogisticRegression(), X, y, design=KFold(5), random_state=0)
+    grouped = replace(alone, groups=np.arange(400) // 2)
+    values = row_influences(alone, NAMED["recall"]).values
+    expected = np.square(values.reshape(-1, 2).sum(axis=1)).sum()
+    assert row_influences(grouped, NAMED["recall"]).variance == pytest.approx(expected)
+
+
+def test_a_part_of_many_rows_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(2, n=3000)
+    judged = evaluate(LogisticRegression(), X, y, design=KFold(3), random_state=0)
+    whole = row_influences(judged, NAMED["recall"]).variance
+    monkeypatch.setattr("sureleaf.evaluation.boundary_variance.ENOUGH_ROWS", 1000)
+    part = row_influences(replace(judged), NAMED["recall"])
+    assert len(part.values) == 1000
+    assert part.variance == pytest.approx(whole, rel=0.2)
+
+
+def test_a_threshold_of_costs_is_found() -> None:
+    p = two_classes(300)
+    rows = replace(scored(p), prediction=(p[:, 1] > 0.2).astype(int))
+    boundary = fit_boundary(rows, np.arange(300), 300)
+    assert boundary is not None
+    assert expit(boundary.offsets[0]) == pytest.approx(0.2, abs=0.02)
+
+
+def test_nothing_is_known_of_a_boundary_without_scores_that_explain_the_decisions() -> None:
+    p = two_classes(300)
+    rows, numbers = scored(p), np.arange(300)
+    random = np.random.default_rng(3)
+    assert fit_boundary(replace(rows, probabilities=None), numbers, 300) is None
+    other = replace(rows, prediction=random.integers(2, size=300))
+    assert fit_boundary(other, numbers, 300) is None
+    misleading = np.where(random.random(300) < 0.5, 0.999, 0.001)
+    useless = np.column_stack([1 - misleading, misleading])
+    noise = replace(rows, probabilities=useless, prediction=useless.argmax(axis=1))
+    assert fit_boundary(noise, numbers, 300) is None
+    X, y = table(3)
+    judged = evaluate(LinearSVC(), X, y, design=KFold(3), random_state=0)
+    assert row_influences(judged, NAMED["recall"]) is None
+    trees = evaluate(DecisionTreeClassifier(), X, y, design=KFold(3), random_state=0)
+    assert row_influences(trees, NAMED["recall"]) is None  # the rows of a leaf have one score
+    smooth = evaluate(LogisticRegression(), X, y, design=KFold(3), random_state=0)
+    assert row_influences(smooth, NAMED["quadratic_loss"]) is None  # not a measure of decisions
+
+
+def test_a_learning_curve_has_the_variance_of_the_boundary() -> None:
+    X, y = table(4, strength=0.4)
+    curve = learning_curve(LogisticRegression(), X, y, measure="recall", random_state=0)
+    assert curve.least is not None
+    assert (curve.least > 0).all()
+    without = replace(curve, least=None)
+    for wide, short in zip(curve.estimates, without.estimates, strict=True):
+        assert wide.high - wide.low >= short.high - short.low - 1e-12
+    _, low, high = curve.predict([1000])
+    _, lower, higher = without.predict([1000])
+    assert high[0] - low[0] >= higher[0] - lower[0] - 0.02
