@@ -28,15 +28,15 @@ def slow_confidence(accuracy, strength, tie, prior):
 @pytest.mark.parametrize("strength", [3.0, 40.0, 900.0])
 @pytest.mark.parametrize("accuracy", [0.31, 0.5, 0.54, 0.7])
 def test_the_confidence_is_the_mean_over_a_tie_and_a_lead(accuracy, strength):
-    stated = posterior_confidence(np.array([accuracy]), np.array([strength]), np.array([0.5]), 0.25)
-    assert stated[0] == pytest.approx(slow_confidence(accuracy, strength, 0.5, 0.25), abs=1e-8)
+    stated = posterior_confidence(np.array([accuracy]), np.array([strength]), np.array([0.5]), 0.5)
+    assert stated[0] == pytest.approx(slow_confidence(accuracy, strength, 0.5, 0.5), abs=1e-8)
 
 
 def test_near_a_tie_more_rows_make_a_lead_less_probable():
     """At the same number of standard errors, as pure noise has them for any number of rows."""
     rows = np.array([100.0, 1_000.0, 10_000.0])
     accuracy = 0.5 + 1.5 * 0.5 / np.sqrt(rows)
-    stated = posterior_confidence(accuracy, rows, np.full(3, 0.5), 0.25)
+    stated = posterior_confidence(accuracy, rows, np.full(3, 0.5), 0.5)
     assert (np.diff(stated) < 0).all()
     assert stated[-1] < 0.7
     assert (posterior_confidence(accuracy, rows, np.full(3, 0.5)) > 0.9).all()
@@ -44,7 +44,7 @@ def test_near_a_tie_more_rows_make_a_lead_less_probable():
 
 def test_a_clear_majority_stays_certain():
     rows = np.array([100.0, 1_000.0])
-    stated = posterior_confidence(np.full(2, 0.7), rows, np.full(2, 0.5), 0.25)
+    stated = posterior_confidence(np.full(2, 0.7), rows, np.full(2, 0.5), 0.5)
     assert (stated > 0.99).all()
 
 
@@ -64,7 +64,7 @@ def test_rows_needed_of_a_tree_of_one_leaf_reach_its_confidence():
 
     def confidence_with(rows):
         share = 0.55 * 100 / 101  # as `rows_needed` counts it, with an error in the next row
-        return posterior_confidence(np.array([share]), np.array([rows]), np.array([0.5]), 0.25)[0]
+        return posterior_confidence(np.array([share]), np.array([rows]), np.array([0.5]), 0.5)[0]
 
     assert confidence_with(needed) >= 0.95
     assert confidence_with(needed - 2) < 0.95

@@ -528,7 +528,8 @@ def _combined(
     """
     per_row, per_leaf, tree_accuracy = parts.mean(axis=0)
     n = model.node_rows
-    variance = 1.0 / (LeafStrength(per_row, per_leaf)(n) + 1.0)
+    # The only leaf of a tree is the tree itself; other leaves differ from what the curve tells.
+    variance = 0.0 if len(n) == 1 else 1.0 / (LeafStrength(per_row, per_leaf)(n) + 1.0)
     share = _inner_share(tree_accuracy, n[0])
     multiple = _tree_variance(parts[:, 2], n[0])
     of_tree = multiple / max(n[0], 1.0) * accuracy * (1.0 - accuracy) / (share * (1 - share))

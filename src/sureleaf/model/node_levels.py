@@ -493,7 +493,7 @@ def tie_prior(n_nodes: int, rule: CostRule | None) -> float:
     return _TIE_PRIOR if n_nodes == 1 and rule is None else 0.0
 
 
-_TIE_PRIOR = 0.25
+_TIE_PRIOR = 0.5
 _LEAD_DEVIATION = 0.2
 """Standard deviation of accuracies around a tie, where classes do not tie."""
 
@@ -512,8 +512,8 @@ def posterior_confidence(
     >>> accuracy, rows, tie = np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5])
     >>> posterior_confidence(accuracy, rows, tie)
     array([0.98046875, 0.25390625])
-    >>> posterior_confidence(accuracy, rows, tie, prior=0.25).round(2)
-    array([0.94, 0.35])
+    >>> posterior_confidence(accuracy, rows, tie, prior=0.5).round(2)
+    array([0.9, 0.4])
     """
     own = np.maximum(accuracy * strength, _LEAST_ROWS)
     rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
