@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -14,6 +15,10 @@ from tests.long_runs import LONG
 # The tests run in one process per core. OpenMP (LightGBM, XGBoost, scikit-learn) would start one
 # thread per core in each of them, and these threads wait for each other by spinning.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# No test may fail because the machine is busy.
+hypothesis.settings.register_profile("without a deadline", deadline=None)
+hypothesis.settings.load_profile("without a deadline")
 
 # `make coverage` counts the lines of the processes that run tests. In the processes that tests
 # start it would count hardly another line, and take longer to start than they do.

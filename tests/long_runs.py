@@ -11,7 +11,7 @@ LONG = os.environ.get("SURELEAF_LONG_TESTS") == "1"
 
 def examples(n: int) -> settings:
     """Return the settings of a property test with n examples, a fifth of them in `make test`."""
-    return settings(max_examples=n if LONG else max(n // 5, 20), deadline=None)
+    return settings(max_examples=n if LONG else max(n // 5, 20))
 
 
 def runs(n: int) -> int:

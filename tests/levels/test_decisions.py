@@ -99,7 +99,7 @@ def test_a_node_of_a_large_tree_approaches_its_limit() -> None:
 
 
 @given(st.integers(0, 400), st.floats(0.5, 1.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_threshold_of_one_half_gives_the_equations_of_the_theory_bit_for_bit(
     n: int, p: float
 ) -> None:

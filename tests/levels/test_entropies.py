@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf.errors import InvalidArgumentError
@@ -39,7 +39,6 @@ def test_each_entropy_equals_its_formula(vector: list[float]) -> None:
             assert found == pytest.approx(simpson, rel=1e-13, abs=1e-15)
 
 
-@settings(deadline=None)
 @given(st.permutations([0.05, 0.1, 0.1, 0.3, 0.45]))
 def test_definition_1_labels_do_not_matter(shuffled: list[float]) -> None:
     sorted_vector = entropies.ordered(shuffled)

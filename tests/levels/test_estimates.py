@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta
@@ -68,7 +68,6 @@ def test_the_entropic_estimate_holds_for_fractional_and_large_counts(y: float, n
     assert found == pytest.approx(naive.entropic_estimate(y, n), abs=1e-13)
 
 
-@settings(deadline=None)
 @given(counts())
 def test_the_entropic_estimate_is_exact_where_the_evidence_is_nil_or_full(given_counts) -> None:
     y, n = given_counts
@@ -89,7 +88,6 @@ def test_a_single_row_or_none_says_nothing() -> None:
     assert levels.estimate_p_max([1, 2], [1, 2], method="mle").tolist() == [1.0, 1.0]
 
 
-@settings(deadline=None)
 @given(counts())
 def test_order_22_entropic_blend_mle(given_counts) -> None:
     y, n = given_counts
@@ -105,7 +103,6 @@ def test_order_22_holds_for_every_count_of_a_node(n: int) -> None:
     assert (middle <= high).all()
 
 
-@settings(deadline=None)
 @given(counts())
 def test_orders_23_and_24_hold_for_the_levels(given_counts) -> None:
     y, n = given_counts
@@ -115,7 +112,6 @@ def test_orders_23_and_24_hold_for_the_levels(given_counts) -> None:
             assert low <= high + 4e-16  # two roundings
 
 
-@settings(deadline=None)
 @given(st.integers(1, 30), st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100))
 def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     estimates = levels.estimate_p_max(np.arange(n + 1), n, method="mle")
@@ -127,7 +123,6 @@ def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     assert expected > max(p, 1 - p)
 
 
-@settings(deadline=None)
 @given(counts())
 def test_either_class_may_be_counted(given_counts) -> None:
     y, n = given_counts
@@ -145,7 +140,6 @@ def test_example_2_of_the_paper() -> None:
     assert levels.estimate_p_max(5, 7, weight=0.7) == pytest.approx(0.7, abs=1e-15)
 
 
-@settings(deadline=None)
 @given(counts(), st.floats(0, 1))
 def test_the_weight_leads_from_entropic_to_mle(given_counts, weight: float) -> None:
     y, n = given_counts

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf import levels
@@ -44,7 +44,6 @@ def test_example_2_of_the_paper() -> None:
     np.testing.assert_allclose(levels.utility(7, p), [0.6679, 0.6089, 0.6496], atol=5e-5)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**9), p_maxes)
 def test_an_even_number_of_rows_is_worth_one_row_less(half: int, p: float) -> None:
     assert levels.confidence(2 * half, p) == levels.confidence(2 * half - 1, p)
@@ -55,14 +54,12 @@ def test_a_node_without_rows_is_a_coin() -> None:
     assert levels.utility(0, [0.5, 0.7, 1.0]).tolist() == [0.5, 0.5, 0.5]
 
 
-@settings(deadline=None)
 @given(row_counts)
 def test_the_ends_of_p_max_are_exact(n: int) -> None:
     assert levels.confidence(n, 0.5) == levels.utility(n, 0.5) == 0.5
     assert levels.confidence(n + 1, 1.0) == levels.utility(n + 1, 1.0) == 1.0
 
 
-@settings(deadline=None)
 @given(row_counts, p_maxes)
 def test_fact_1_the_levels_tend_to_one_and_to_p_max(n: int, p: float) -> None:
     missed = np.exp(-n * (2 * p - 1) ** 2 / 2)  # Hoeffding's bound of P(Y <= n / 2)
@@ -73,7 +70,6 @@ def test_fact_1_the_levels_tend_to_one_and_to_p_max(n: int, p: float) -> None:
     assert levels.utility(np.inf, p) == p
 
 
-@settings(deadline=None)
 @given(row_counts, p_maxes, p_maxes)
 def test_facts_3_and_4_the_levels_increase_in_p_max(n: int, p: float, other: float) -> None:
     low, high = sorted((p, other))
@@ -88,14 +84,12 @@ def test_facts_3_and_4_hold_strictly_between_distinct_p_max(n: int) -> None:
     assert (np.diff(levels.utility(n, p)) > 0).all()
 
 
-@settings(deadline=None)
 @given(st.floats(0, 300), st.floats(0, 300), p_maxes)
 def test_levels_never_fall_as_rows_are_added(n: float, other: float, p: float) -> None:
     low, high = sorted((n, other))
     assert levels.confidence(low, p) <= levels.confidence(high, p) + ROUNDING
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**6), st.floats(0, 1), p_maxes)
 def test_fractional_rows_are_interpolated_linearly(whole: int, part: float, p: float) -> None:
     n = whole + part
@@ -207,13 +201,11 @@ def test_example_3_by_equation_9(shares, p_max, confidence: float, utility: floa
     assert found.utility == pytest.approx(utility, abs=5e-5)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**9), st.floats(0.5, 1))
 def test_a_node_that_gets_all_rows_is_a_node_alone(n: int, p: float) -> None:
     assert levels.node_confidence(n, 1.0, p) == levels.confidence(n, p)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**9), st.floats(0.5, 1))
 def test_a_node_that_gets_no_rows_guesses_or_misses(n: int, p: float) -> None:
     assert levels.node_confidence(n, 0.0, p) == 0.5
@@ -223,7 +215,6 @@ def test_a_node_that_gets_no_rows_guesses_or_misses(n: int, p: float) -> None:
     assert levels.node_utility(n, 0.0, p, empty="miss") == pytest.approx(1 - p, abs=1e-16)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 3000), st.floats(1e-9, 1), st.floats(0.5, 1))
 def test_the_conventions_differ_by_half_the_chance_of_an_empty_node(
     n: int, share: float, p: float
@@ -234,7 +225,6 @@ def test_the_conventions_differ_by_half_the_chance_of_an_empty_node(
     assert coin - miss == pytest.approx(empty / 2, abs=1e-15)
 
 
-@settings(deadline=None)
 @given(st.floats(0, 500), st.floats(0, 1), st.floats(0.5, 1))
 def test_fractional_rows_are_interpolated_linearly_tree(n: float, share: float, p: float) -> None:
     whole = np.floor(n)
@@ -245,7 +235,6 @@ def test_fractional_rows_are_interpolated_linearly_tree(n: float, share: float, 
         assert found == pytest.approx(expected, abs=1e-15)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 3000), st.floats(0, 1), st.floats(0, 1), st.floats(0.5, 1), st.floats(0.5, 1))
 def test_facts_3_and_4_hold_for_nodes_and_a_larger_share_helps(
     n: int, share: float, other_share: float, p: float, other_p: float

@@ -16,7 +16,7 @@ def by_trying(p: float, sure: float, useful: float) -> int:
     return n
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(p=st.floats(0.55, 0.99), sure=st.floats(0, 0.999), share=st.floats(0, 0.99))
 def test_the_answer_is_the_first_n_that_reaches_both_levels(
     p: float, sure: float, share: float

@@ -148,7 +148,7 @@ def test_a_fraction_of_a_row_lies_between() -> None:
     assert middle == pytest.approx(0.75 * low + 0.25 * high)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(0, 300),
     weights=st.lists(st.floats(0.01, 1.0), min_size=1, max_size=8),

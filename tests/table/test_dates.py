@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf.table import read_table
@@ -22,21 +22,18 @@ def only_column(values: Any) -> tuple[Any, np.ndarray]:
     return table.schema.columns[0], table.columns[0]
 
 
-@settings(deadline=None)
 @given(moments)
 def test_a_timestamp_is_exact_to_the_microsecond(moment: datetime.datetime) -> None:
     column, numbers = only_column([moment])
     assert datetime.datetime.fromisoformat(column.render(numbers[0])) == moment
 
 
-@settings(deadline=None)
 @given(st.dates())
 def test_a_date_is_written_as_it_was_read(day: datetime.date) -> None:
     column, numbers = only_column([day])
     assert column.render(numbers[0]) == day.isoformat()
 
 
-@settings(deadline=None)
 @given(st.times())
 def test_a_time_of_day_is_written_as_it_was_read(time: datetime.time) -> None:
     column, numbers = only_column([time])

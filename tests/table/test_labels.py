@@ -42,7 +42,7 @@ SPELLINGS: dict[str, Any] = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(labels)
 def test_codes_and_classes_are_those_of_numpy_unique_in_every_library(values: list[Any]) -> None:
     expected, expected_codes = np.unique(np.array(values), return_inverse=True)

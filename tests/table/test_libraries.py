@@ -49,7 +49,7 @@ def check_equals_naive(table: EncodedTable, content: Content, label: str) -> Non
         np.testing.assert_array_equal(array, expected, err_msg=f"{label} {column}")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(contents())
 def test_every_library_gives_the_encoding_of_the_naive_twin(content: Content) -> None:
     for label, spelling in NAMED.items():
@@ -64,7 +64,7 @@ def test_every_library_gives_the_encoding_of_the_naive_twin(content: Content) ->
         check_equals_naive(table, content, label)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(contents(), contents())
 def test_every_library_gives_the_unseen_values_of_the_naive_twin(
     fitted: Content, new: Content
@@ -79,7 +79,7 @@ def test_every_library_gives_the_unseen_values_of_the_naive_twin(
                 assert table.unseen_counts.get(column.name, 0) == expected.count(-2), label
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62)), min_size=1, max_size=6))
 def test_whole_numbers_as_categories_are_the_same_in_every_library(values: list[Any]) -> None:
     values = [7, *values]

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf.errors import InvalidArgumentError
@@ -29,7 +29,6 @@ columns = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(columns, unique_by=lambda column: column.name), st.booleans())
 def test_a_schema_read_from_its_json_is_the_same(columns: list[Column], named: bool) -> None:
     schema = Schema(tuple(columns), named)

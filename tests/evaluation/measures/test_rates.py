@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -207,7 +207,6 @@ def test_a_coefficient_of_minus_one_is_not_below_it() -> None:
 PAIRS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_the_rates_keep_their_identities_whatever_the_rows(pairs) -> None:
     truth, prediction = np.array(pairs).T
