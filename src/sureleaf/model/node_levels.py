@@ -29,9 +29,11 @@ from sureleaf.levels.plurality import win_probabilities, winner_of_utility
 
 __all__ = [
     "NodeLevels",
+    "accuracy_counts",
     "levels_of_accuracy",
     "levels_of_counts",
     "node_ties",
+    "other_shares",
     "posterior_confidence",
     "tie_prior",
 ]
@@ -421,8 +423,7 @@ def levels_of_accuracy(
     if from_counts:
         successes, trials = _counted(counts, n, predicted), n
     else:
-        successes = np.clip(accuracy * strength, 1e-9, None)
-        trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
+        successes, trials = accuracy_counts(accuracy, strength)
     return NodeLevels(
         predicted,
         n,
@@ -440,6 +441,12 @@ def levels_of_accuracy(
         ties=ties,
         confidence_error=confidence_error,
     )
+
+
+def accuracy_counts(accuracy: FloatArray, strength: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the correct predictions, and all, that an accuracy and its strength stand for."""
+    successes = np.clip(accuracy * strength, _LEAST_ROWS, None)
+    return successes, successes + np.clip((1.0 - accuracy) * strength, _LEAST_ROWS, None)
 
 
 def _savings(
@@ -581,10 +588,16 @@ def _prediction(
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Class that each node predicts, and the shares of the others by smoothed counts."""
     predicted = predicted_class(probabilities, rule)
+    return predicted, other_shares(counts, predicted)
+
+
+def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
+    """Return how the classes that a node does not predict share the rest, by smoothed counts."""
     others = counts + 1.0
     others[np.arange(len(counts)), predicted] = 0.0
     total = others.sum(axis=1, keepdims=True)
-    return predicted, np.divide(others, total, out=others, where=total > 0)
+    shares: FloatArray = np.divide(others, total, out=others, where=total > 0)
+    return shares
 
 
 def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
