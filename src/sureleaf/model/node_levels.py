@@ -520,7 +520,7 @@ def posterior_confidence(
     >>> posterior_confidence(accuracy, rows, tie)
     array([0.98046875, 0.25390625])
     >>> posterior_confidence(accuracy, rows, tie, prior=0.25).round(2)
-    array([0.94, 0.35])
+    array([0.95, 0.33])
     """
     own = np.maximum(accuracy * strength, _LEAST_ROWS)
     rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
