@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, expit, logit, ndtri
 
-from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels import class_utility, estimate_p_max, sample_size
 from sureleaf.levels.decisions import (
     CostRule,
     decision_levels,
@@ -219,14 +219,11 @@ class NodeLevels:
         prior = 0.0 if self.strength is None else tie_prior(len(self.n), self.rule)
         limit = max(confidence, 1.0 - (1.0 - level) / 2)
 
-        def leads(rows: FloatArray, share: FloatArray, tie: FloatArray) -> NDArray[np.bool_]:
-            rest = (1.0 - share) * rows + against + _LEAST_ROWS
-            clear: NDArray[np.bool_] = betainc(rest, share * rows, 1.0 - tie) >= limit
-            if prior == 0.0:
-                return clear
-            return clear & (posterior_confidence(share, rows, tie, prior) >= confidence)
-
-        factor = _factor_to_lead(leads, known, share, ties)
+        if prior:
+            limits = (limit, confidence)
+            factor = _factor_to_lead_without_tie(known, share, ties, limits, against, prior)
+        else:
+            factor = _factor_to_lead(known, share, ties, limit, against)
         return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
 
     def _theory_rows(
@@ -355,8 +352,9 @@ def levels_of_counts(
         tie = _tie(_without(others, predicted))
         p = np.where(loses, tie, np.maximum(smooth, tie))
     vectors = _vectors(p, others, predicted)
-    sure = np.asarray(class_confidence(n, vectors))
-    useful = np.where(loses, measured, np.asarray(class_utility(n, vectors)))
+    wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
+    sure = wins[np.arange(len(n)), np.argmax(vectors, axis=1)]
+    useful = np.where(loses, measured, (vectors * wins).sum(axis=1))
     return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
 
 
@@ -551,27 +549,103 @@ _LEAST_ROWS = 1e-9
 
 
 def _factor_to_lead(
-    leads: Callable[[FloatArray, FloatArray, FloatArray], NDArray[np.bool_]],
+    known: FloatArray, share: FloatArray, tie: FloatArray, limit: float, against: float
+) -> FloatArray:
+    """Return by how much `known` rows must grow until the share leads by the beta distribution.
+
+    NaN where the share is not above the tie, or where no number of rows is enough. The normal
+    quantile of the probability of a lead is nearly linear in the logarithm of the rows, so a search
+    by false position from the normal approximation takes few steps.
+    """
+    factor = np.full(len(share), np.nan)
+    able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
+    known, share, tie = known[able], share[able], tie[able]
+    wanted = float(ndtri(limit))
+
+    def excess(doublings: FloatArray, at: NDArray[np.intp]) -> FloatArray:
+        rows = known[at] * 2.0**doublings
+        rest = (1.0 - share[at]) * rows + against + _LEAST_ROWS
+        leads = betainc(rest, share[at] * rows, 1.0 - tie[at])
+        value: FloatArray = np.clip(ndtri(leads), -_FAR_QUANTILE, _FAR_QUANTILE) - wanted
+        return value
+
+    rows = (wanted / (share - tie)) ** 2 * np.maximum(share * (1.0 - share), 1e-3)
+    guess = np.clip(np.log2(rows / known), _FEWEST_DOUBLINGS, _MOST_DOUBLINGS)
+    doublings = _root_near(excess, guess)
+    factor[able] = np.where(doublings > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**doublings)
+    return factor
+
+
+def _root_near(
+    excess: Callable[[FloatArray, NDArray[np.intp]], FloatArray], guess: FloatArray
+) -> FloatArray:
+    """Return where `excess(values, index)` becomes 0, by false position with the Illinois rule.
+
+    The range of the doublings ends where there is no root in it.
+    """
+    every = np.arange(len(guess))
+    low, high = guess.copy(), guess.copy()
+    at_low = excess(low, every)
+    at_high = at_low.copy()
+    step = 0.5
+    while len(active := every[(at_low >= 0) & (low > _FEWEST_DOUBLINGS)]):
+        high[active], at_high[active] = low[active], at_low[active]
+        low[active] = np.maximum(low[active] - step, _FEWEST_DOUBLINGS)
+        at_low[active] = excess(low[active], active)
+        step *= 2.0
+    step = 0.5
+    while len(active := every[(at_high < 0) & (high < _MOST_DOUBLINGS)]):
+        low[active], at_low[active] = high[active], at_high[active]
+        high[active] = np.minimum(high[active] + step, _MOST_DOUBLINGS)
+        at_high[active] = excess(high[active], active)
+        step *= 2.0
+    root = np.where(at_low >= 0, low, high)
+    active = every[(at_low < 0) & (at_high >= 0)]
+    last = np.zeros(len(guess))
+    for _ in range(_MOST_STEPS):
+        if not len(active):
+            break
+        a, b, fa, fb = low[active], high[active], at_low[active], at_high[active]
+        middle = (a * fb - b * fa) / (fb - fa)
+        middle = np.where((middle > a) & (middle < b), middle, (a + b) / 2)
+        miss = excess(middle, active)
+        side = np.where(miss < 0, -1.0, 1.0)
+        again = side == last[active]
+        at_low[active] = np.where(side < 0, miss, np.where(again, fa / 2, fa))
+        at_high[active] = np.where(side > 0, miss, np.where(again, fb / 2, fb))
+        low[active], high[active] = np.where(side < 0, middle, a), np.where(side > 0, middle, b)
+        last[active], root[active] = side, middle
+        active = active[(np.abs(miss) > _NEAR) & (high[active] - low[active] > _NEAR)]
+    return root
+
+
+def _factor_to_lead_without_tie(
     known: FloatArray,
     share: FloatArray,
     tie: FloatArray,
+    limits: tuple[float, float],
+    against: float,
+    prior: float,
 ) -> FloatArray:
-    """Return by how much `known` rows must grow until `leads(rows, share, tie)` is true.
-
-    NaN where the share is not above the tie, or where no number of rows is enough.
-    """
+    """Return the same for the leaf of a tree without splits, which must also exclude a tie."""
+    limit, confidence = limits
     able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
-    low, high = np.full(len(able), -20.0), np.full(len(able), _MOST_DOUBLINGS)
+    low, high = np.full(len(able), _FEWEST_DOUBLINGS), np.full(len(able), _MOST_DOUBLINGS)
     for _ in range(50):
         middle = (low + high) / 2
-        enough = leads(known[able] * 2.0**middle, share[able], tie[able])
+        rows = known[able] * 2.0**middle
+        rest = (1.0 - share[able]) * rows + against + _LEAST_ROWS
+        enough = betainc(rest, share[able] * rows, 1.0 - tie[able]) >= limit
+        enough &= posterior_confidence(share[able], rows, tie[able], prior) >= confidence
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     factor = np.full(len(share), np.nan)
     factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
     return factor
 
 
-_MOST_DOUBLINGS = 40.0
+_FEWEST_DOUBLINGS, _MOST_DOUBLINGS = -20.0, 40.0
+_FAR_QUANTILE = 8.0
+_NEAR, _MOST_STEPS = 1e-11, 60
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
