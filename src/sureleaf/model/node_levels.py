@@ -266,16 +266,6 @@ class NodeLevels:
         values[np.arange(len(values)), self.predicted] = self.utility
         return values
 
-    def utility_as(self, leaf: int, above: int) -> float:
-        """Return the utility of the rows of a leaf as part of a node above.
-
-        With costs it is what they save by the decision of that node: leaves that make different
-        decisions save different amounts, so the utility of the node says little about one of them.
-        """
-        if self.rule is None:
-            return float(self.utility[above])
-        return float(self.utilities()[leaf, self.predicted[above]])
-
     def unseen_vectors(self) -> FloatArray:
         """Shares of the classes among unseen rows, also where a node is right less than a tie."""
         empty = self.probability.copy()
