@@ -400,8 +400,8 @@ def _merging(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> Callabl
     inner = np.flatnonzero(~tree.is_leaf)
     has_inner_child = np.zeros(tree.n_nodes, dtype=np.bool_)
     has_inner_child[tree.parent[inner[inner > 0]]] = True
-    # The utility of the rows of a node as part of the node above. With costs it is what they save by
-    # the decision of that node: leaves that make different decisions save different amounts.
+    # The utility of the rows of a node as part of the node above. With costs it is what they save
+    # by the decision of that node: leaves that make different decisions save different amounts.
     merged = levels.utility[above]
     if levels.rule is not None:
         merged = levels.utilities()[np.arange(tree.n_nodes), levels.predicted[above]]
