@@ -48,6 +48,10 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
     rows = page.locator("#leaf-table tbody tr")
     for row, side in ((rows.first, "breakAfter"), (rows.last, "breakBefore")):
         assert row.evaluate(f"one => getComputedStyle(one).{side}") == "avoid"
+    for table in ("#leaf-table", ".classes"):  # a short table does not hold on to its neighbours
+        rows = page.locator(f"{table} tbody tr")
+        for row, side in ((rows.first, "breakBefore"), (rows.last, "breakAfter")):
+            assert row.evaluate(f"one => getComputedStyle(one).{side}") == "auto", table
     cut = page.locator("#leaves .scroll").evaluate("one => one.scrollHeight - one.clientHeight")
     assert cut == 0
 

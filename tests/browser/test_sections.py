@@ -58,6 +58,35 @@ def test_verdicts_of_many_words_are_not_cut(show: Show) -> None:
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), width
 
 
+OVERLAPS = """chart => {
+  const boxes = [...chart.querySelectorAll("svg text")].map((one) => one.getBoundingClientRect());
+  const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 4 && b.top < a.bottom - 4;  // a box is higher than its letters
+  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => over(a, b))).length;
+}"""
+
+
+def test_names_in_the_chart_of_sizes_do_not_overlap(show: Show) -> None:
+    made = document(n_leaves=3)
+    one = made["simplicity"]["marks"][0]
+    made["simplicity"]["marks"] += [
+        {**one, "name": "size chosen with margin 0", "leaves": 4},
+        {**one, "name": "C4.5's tree", "leaves": 6},
+    ]
+    page = show(made)
+    for width in (1280, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(200)
+        assert page.locator("#chart-sizes").evaluate(OVERLAPS) == 0, width
+    assert page.locator("#chart-sizes svg text", has_text=one["name"]).count() == 1
+
+
+def test_an_interval_is_not_hidden_by_the_verdict_on_a_phone(show: Show) -> None:
+    page = show(document(n_leaves=3), viewport={"width": 390, "height": 844})
+    for cell in page.locator(".models tbody td.nowrap:visible").all():
+        assert cell.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+
+
 def test_classes_of_several_words_fit_a_desk(show: Show) -> None:
     page = show(document(n_leaves=12, labels=[f"a kind of glass {place}" for place in "abcdef"]))
     for name in ("Leaves", "Confusion matrix"):

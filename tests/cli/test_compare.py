@@ -83,7 +83,10 @@ def test_several_tables_are_compared_by_ranks(
     _, out, _ = run(capsys, *arguments)
     text = " ".join(out.split())
     assert f"Friedman's test, p = {expected.p_value:.4g}" in text
-    assert "Critical difference of Nemenyi" in text
+    assert "Nemenyi's critical difference" in text
+    assert "With 5 tables, p by Holm is at least 0.19" in text  # 3 pairs x 2 / 2^5
+    assert "it needs 7 tables or more" in text
+    assert "…" not in out
     losses = json.loads(run(capsys, *arguments, "--measure", "error", "--json")[1])
     assert losses["average_ranks"] == result["average_ranks"]
 

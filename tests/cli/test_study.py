@@ -53,6 +53,7 @@ def finished(study: Path) -> Path:
     done = sureleaf_here("study", "run", str(study), "--jobs", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "two tables: 8 of 12 fits done, 4 failed" in done.stdout
+    assert "Show the results: sureleaf study report" in done.stdout
     return study
 
 
@@ -75,6 +76,8 @@ def test_the_page_and_the_json_have_the_same_numbers(finished: Path, tmp_path: P
     page = tmp_path / "study.html"
     done = sureleaf_here("study", "report", str(finished), "-o", str(page))
     assert done.returncode == 0
+    assert "average rank" in done.stdout
+    assert "Nemenyi's critical difference" in done.stdout
     text = page.read_text()
     values = json.loads(sureleaf_here("study", "report", str(finished), "--json").stdout)
     assert values["schema"] == "sureleaf-study/1"

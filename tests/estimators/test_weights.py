@@ -92,3 +92,13 @@ def test_ccp_alpha_without_its_pruning_is_an_error(pruning):
     tree = TreeClassifier(ccp_alpha=0.01, pruning=pruning)
     with pytest.raises(InvalidArgumentError, match=r"ccp_alpha .* Set pruning='cost_complexity'"):
         tree.fit(X, Y)
+
+
+def test_fractional_weights_are_parts_of_rows_and_not_rounded():
+    """Half a row counts as half a row for the smallest leaf, and heavy rows as several."""
+    columns, labels = np.arange(8.0).reshape(-1, 1), np.repeat([0, 1], 4)
+    for weight, n_leaves in ((0.5, 2), (0.49, 1)):  # at least 2 rows per leaf
+        tree = TreeClassifier.c45().fit(columns, labels, sample_weight=np.full(8, weight))
+        assert tree.tree_.n_leaves == n_leaves
+    heavy = TreeClassifier.c45().fit([[1], [2], [3]], [0, 0, 1], sample_weight=[5, 5, 5])
+    assert heavy.leaf_counts_.counts.tolist() == [[10, 0], [0, 5]]  # J48 grows a single leaf

@@ -283,3 +283,13 @@ def test_a_class_that_cannot_win_only_leaves_fewer_rows_to_the_others(lead: floa
     first = share / 2 + lead
     found = class_confidence(n, [first, share - first, 1 - share])
     assert found == pytest.approx(node_confidence(n, share, first / share), abs=1e-10)
+
+
+def test_many_nodes_have_the_levels_of_each_alone():
+    rng = np.random.default_rng(0)
+    kinds = np.array([[0.5, 0.3, 0.2, 0.0], [0.4, 0.4, 0.1, 0.1], [1.0, 0.0, 0.0, 0.0]])
+    vectors = rng.permuted(kinds[rng.integers(0, 3, 300)], axis=1)
+    n = rng.choice([0.0, 1.0, 7.0, 7.5, 40.0, np.inf, np.nan], 300)
+    together = win_probabilities(n, vectors)
+    alone = np.concatenate([win_probabilities(n[[i]], vectors[[i]]) for i in range(300)])
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-12)

@@ -7,7 +7,9 @@ from scipy.stats import beta, norm
 
 from sureleaf import TreeClassifier
 from sureleaf.levels.decisions import CostRule
+from sureleaf.model import node_levels as module
 from sureleaf.model.node_levels import levels_of_accuracy, posterior_confidence, tie_prior
+from tests.naive.rows_to_lead import naive_factor_to_lead
 
 
 def slow_confidence(accuracy, strength, tie, prior):
@@ -79,3 +81,21 @@ def test_on_pure_noise_a_tree_of_one_leaf_is_not_sure_of_its_class():
         stated.append(model.leaves().confidence[0])
     assert np.mean(stated) < 0.65  # .5 is right, and 0.75 is what an accuracy alone would state
     assert max(stated) < 0.95
+
+
+@pytest.mark.parametrize("against", [0.0, 1.0])
+@pytest.mark.parametrize("limit", [0.9, 0.975, 0.9999])
+def test_the_rows_to_lead_are_those_of_a_bisection(limit, against):
+    rng = np.random.default_rng(0)
+    n = 400
+    known = np.concatenate([[0.0], 10 ** rng.uniform(-1, 6, n - 1)])
+    tie = rng.uniform(0.05, 0.6, n)
+    share = np.clip(tie + rng.choice([-0.1, 0.0, 1e-8, 1e-4, 0.01, 0.1, 0.4], n), 0.0, 1.0)
+    share[-20:] = 1.0
+    found = module._factor_to_lead(known, share, tie, limit, against)
+    slow = naive_factor_to_lead(known, share, tie, limit, against)
+    assert np.array_equal(np.isnan(found), np.isnan(slow))
+    np.testing.assert_allclose(found, slow, rtol=1e-6)
+    assert np.isnan(slow).any()
+    assert (slow > 1).any()
+    assert (slow < 1).any()

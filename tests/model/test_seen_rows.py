@@ -1,10 +1,13 @@
+import base64
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from sureleaf import _kernel
+from sureleaf.files.state_file import Damaged
 from sureleaf.model import seen_rows as module
-from sureleaf.model.seen_rows import seen_rows
+from sureleaf.model.seen_rows import SeenRows, seen_rows
 from sureleaf.table import read_table
 from sureleaf.tree import TrainingRows
 
@@ -69,9 +72,25 @@ def test_the_smallest_fingerprints_are_kept(name):
     distinct, counts = np.unique(fingerprints(rows), return_counts=True)
     seen = seen_rows(rows, n_threads=2)
     kept = counts[: module.KEPT]
-    assert np.array_equal(seen.fingerprints, distinct[: module.KEPT])
+    largest = int(distinct[: module.KEPT][-1])
+    assert max(largest.bit_length() - 32, 0) == seen.n_dropped_bits
+    assert seen.fingerprints.tolist() == [
+        int(each) >> seen.n_dropped_bits for each in distinct[: module.KEPT]
+    ]
     assert (seen.n_sampled, seen.n_twins) == (kept.sum(), kept[kept > 1].sum())
     assert seen.is_complete == (len(distinct) <= module.KEPT)
+
+
+def test_fingerprints_of_a_file_that_kept_all_bits_recognise_their_rows():
+    rows = rows_of(TABLES["by rows"])
+    distinct = np.unique(fingerprints(rows))[: module.KEPT]
+    written = seen_rows(rows).to_plain()
+    del written["n_dropped_bits"]
+    written["fingerprints"] = base64.b64encode(distinct.astype("<u8").tobytes()).decode()
+    earlier = SeenRows.from_plain(written)
+    assert earlier.compare(rows) == seen_rows(rows).compare(rows)
+    with pytest.raises(Damaged, match="bits"):
+        SeenRows.from_plain({**written, "n_dropped_bits": 64})
 
 
 def test_many_rows_of_few_kinds_are_all_kept():

@@ -65,6 +65,7 @@ def run(
 
     plan = read_study(study_file)  # before a store is made
     _run(plan, _store(study_file, store), jobs, retry_failed, as_json)
+    _show_next(study_file, store, as_json)
 
 
 @study.command()
@@ -87,6 +88,7 @@ def resume(
     opened = _store(study_file, store, must_exist=True)
     opened.study_id(plan.name)
     _run(plan, opened, jobs, retry_failed, as_json)
+    _show_next(study_file, store, as_json)
 
 
 def _run(
@@ -105,6 +107,15 @@ def _run(
     if report is not None:
         sys.stderr.write("\n")
     _show_status(status, as_json)
+
+
+def _show_next(study_file: Path, store: str | None, as_json: bool) -> None:
+    """Print the command that shows the results."""
+    from sureleaf.cli.output import show
+
+    if not as_json:
+        where = "" if store is None else " --store (as here)"
+        show(f"Show the results: sureleaf study report {study_file}{where}")
 
 
 def _draw_progress(status: "StatusCounts") -> None:
@@ -212,6 +223,7 @@ def report(
     from sureleaf.cli.output import show, show_json
     from sureleaf.files.atomic_write import atomic_write
     from sureleaf.report.html.page import render_study
+    from sureleaf.report.terminal import show_study
 
     page = output or study_file.with_suffix(".html")
     database = (store or str(study_file.with_suffix(".db"))).removeprefix("sqlite:///")
@@ -231,4 +243,4 @@ def report(
     if as_json:
         show_json(document | {"answer": answer})
     else:
-        show(answer, f"Page: {page}")
+        show(*show_study(document), answer, f"Page: {page}")

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from sureleaf.arguments import check_weights
 from sureleaf.errors import InvalidArgumentError, SureleafError, suggestion, warn_caller
 from sureleaf.files.state_file import State, write_state
-from sureleaf.model.plain_values import pack_array, unpack_array
+from sureleaf.model.compact_state import compact_state, state_from_compact
+from sureleaf.model.plain_values import unpack_array
 from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
 from sureleaf.scale import SourceRows
 from sureleaf.table import Schema, encode_labels, read_table
@@ -61,16 +62,23 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             except SureleafError:
                 return state
             del state["model_"]
-            packed = {name: pack_array(array) for name, array in plain.arrays.items()}
-            state["model_state_"] = {"header": plain.header, "packed": packed}
+            names = self.get_params(deep=False)
+            written = {name: state.pop(name) for name in names if _is_plain(state.get(name, ()))}
+            header = {**plain.header, "parameters": written}
+            state["model_state_"] = compact_state(State(header, plain.arrays))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         plain = state.pop("model_state_", None)
         if plain is not None:
-            arrays = {name: unpack_array(packed) for name, packed in plain["packed"].items()}
-            state["model_"] = self._model_type.from_state(State(plain["header"], arrays))
+            if isinstance(plain, dict):  # of an earlier version
+                arrays = {name: unpack_array(packed) for name, packed in plain["packed"].items()}
+                written = State(plain["header"], arrays)
+            else:
+                written = state_from_compact(plain)
+                state.update(written.header["parameters"])
+            state["model_"] = self._model_type.from_state(written)
         super().__setstate__(state)
 
     def _fitted(self) -> Any:
@@ -311,3 +319,10 @@ def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         for argument, name in names.items()
     }
     return frame.drop(taken).to_native(), columns
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON gives back the same value of the same type."""
+    return type(value) in (type(None), bool, int, str) or (
+        type(value) is float and np.isfinite(value).item()
+    )

@@ -67,6 +67,30 @@ def win_probabilities(
     """
     if probabilities.shape[1] == 2:
         return _two_classes(n, probabilities)
+    if len(n) < _MANY_NODES:
+        return _wins(n, probabilities, tolerance)
+    # Nodes of a large tree are often alike but for the names of their classes: each kind once.
+    order = np.argsort(probabilities, axis=1)
+    kinds = np.column_stack([n, np.take_along_axis(probabilities, order, axis=1)])
+    different, kind = _different_rows(kinds)
+    wins = np.empty(probabilities.shape)
+    of_kind = _wins(different[:, 0], np.ascontiguousarray(different[:, 1:]), tolerance)
+    np.put_along_axis(wins, order, of_kind[kind], axis=1)
+    return wins
+
+
+_MANY_NODES = 100
+"""From this many nodes on, nodes that are alike are computed once."""
+
+
+def _different_rows(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return the different rows of an array, by their bits, and which of them each row is."""
+    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
+    _, first, kind = np.unique(rows, return_index=True, return_inverse=True)
+    return values[first], kind
+
+
+def _wins(n: FloatArray, probabilities: FloatArray, tolerance: float) -> FloatArray:
     wins = np.full(probabilities.shape, np.nan)
     usable = ~np.isnan(n) & ~np.isnan(probabilities).any(axis=1)
     endless = usable & np.isinf(n)

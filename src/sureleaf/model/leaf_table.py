@@ -294,11 +294,14 @@ def leaf_table(
     sure, useful = levels.confidence, levels.utility
     weak = levels.is_weak(confidence, utility, level=level)
     needed = levels.rows_needed(leaves, confidence, utility, level=level)
-    min_rows, max_rows = (
-        levels.rows_needed(leaves, confidence, utility, level=level, accuracy_quantile=quantile)
-        for quantile in (0.75, 0.25)
-    )
     n = counts.sum(axis=1)
+    # How uncertain the number is matters where it is stated, or where it may be unknown.
+    asked = np.flatnonzero((weak[leaves] & (needed > n)) | (needed > _FAR * n))
+    min_rows, max_rows = np.full((2, len(leaves)), np.nan)
+    for rows, quantile in ((min_rows, 0.75), (max_rows, 0.25)):
+        rows[asked] = levels.rows_needed(
+            leaves[asked], confidence, utility, level=level, accuracy_quantile=quantile
+        )
     # Far from what the leaf has, a number says no more than that nobody knows.
     is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
     needed = np.where(is_known, needed, np.nan)
@@ -307,18 +310,16 @@ def leaf_table(
     total_needed = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)
     # A tie or a low utility may be due to chance: the interval tells whether better is possible.
     may_help = high > np.maximum(levels.probability, utility or 0.0)
-    collect = [
-        _collect(*figures)
-        for figures in zip(
-            needed - n, total_needed - n.sum(), min_rows - n, max_rows - n, strict=True
-        )
-    ]
+    collect = dict.fromkeys(leaves.tolist(), "")
+    figures = np.column_stack(
+        [leaves, needed - n, total_needed - n.sum(), min_rows - n, max_rows - n]
+    )
+    for leaf, *rows_of_leaf in figures[asked].tolist():
+        collect[int(leaf)] = _collect(*rows_of_leaf)
     merge = _merging(tree, levels, weak)
     repair = [
-        _repair(leaf, merge(leaf), advice, levels, may_help) if is_weak else ""
-        for leaf, advice, is_weak in zip(
-            leaves.tolist(), collect, weak[leaves].tolist(), strict=True
-        )
+        _repair(leaf, merge(leaf), collect[leaf], levels, may_help) if is_weak else ""
+        for leaf, is_weak in zip(leaves.tolist(), weak[leaves].tolist(), strict=True)
     ]
     error = np.zeros(len(leaves))
     if levels_from == "cross_fit":
@@ -399,7 +400,8 @@ def _merging(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> Callabl
     inner = np.flatnonzero(~tree.is_leaf)
     has_inner_child = np.zeros(tree.n_nodes, dtype=np.bool_)
     has_inner_child[tree.parent[inner[inner > 0]]] = True
-    # The utility of the rows of a node as part of the node above, as `NodeLevels.utility_as`.
+    # The utility of the rows of a node as part of the node above. With costs it is what they save
+    # by the decision of that node: leaves that make different decisions save different amounts.
     merged = levels.utility[above]
     if levels.rule is not None:
         merged = levels.utilities()[np.arange(tree.n_nodes), levels.predicted[above]]

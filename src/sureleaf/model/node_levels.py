@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betainccinv, betaincinv, expit, logit, ndtri
 
-from sureleaf.levels import class_confidence, class_utility, estimate_p_max, sample_size
+from sureleaf.levels import class_utility, estimate_p_max, sample_size
 from sureleaf.levels.decisions import (
     CostRule,
     decision_levels,
@@ -29,9 +29,11 @@ from sureleaf.levels.plurality import win_probabilities, winner_of_utility
 
 __all__ = [
     "NodeLevels",
+    "accuracy_counts",
     "levels_of_accuracy",
     "levels_of_counts",
     "node_ties",
+    "other_shares",
     "posterior_confidence",
     "tie_prior",
 ]
@@ -217,14 +219,11 @@ class NodeLevels:
         prior = 0.0 if self.strength is None else tie_prior(len(self.n), self.rule)
         limit = max(confidence, 1.0 - (1.0 - level) / 2)
 
-        def leads(rows: FloatArray, share: FloatArray, tie: FloatArray) -> NDArray[np.bool_]:
-            rest = (1.0 - share) * rows + against + _LEAST_ROWS
-            clear: NDArray[np.bool_] = betainc(rest, share * rows, 1.0 - tie) >= limit
-            if prior == 0.0:
-                return clear
-            return clear & (posterior_confidence(share, rows, tie, prior) >= confidence)
-
-        factor = _factor_to_lead(leads, known, share, ties)
+        if prior:
+            limits = (limit, confidence)
+            factor = _factor_to_lead_without_tie(known, share, ties, limits, against, prior)
+        else:
+            factor = _factor_to_lead(known, share, ties, limit, against)
         return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
 
     def _theory_rows(
@@ -266,16 +265,6 @@ class NodeLevels:
         values: FloatArray = self.vectors() @ self.rule.saving
         values[np.arange(len(values)), self.predicted] = self.utility
         return values
-
-    def utility_as(self, leaf: int, above: int) -> float:
-        """Return the utility of the rows of a leaf as part of a node above.
-
-        With costs it is what they save by the decision of that node: leaves that make different
-        decisions save different amounts, so the utility of the node says little about one of them.
-        """
-        if self.rule is None:
-            return float(self.utility[above])
-        return float(self.utilities()[leaf, self.predicted[above]])
 
     def unseen_vectors(self) -> FloatArray:
         """Shares of the classes among unseen rows, also where a node is right less than a tie."""
@@ -353,8 +342,9 @@ def levels_of_counts(
         tie = _tie(_without(others, predicted))
         p = np.where(loses, tie, np.maximum(smooth, tie))
     vectors = _vectors(p, others, predicted)
-    sure = np.asarray(class_confidence(n, vectors))
-    useful = np.where(loses, measured, np.asarray(class_utility(n, vectors)))
+    wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
+    sure = wins[np.arange(len(n)), np.argmax(vectors, axis=1)]
+    useful = np.where(loses, measured, (vectors * wins).sum(axis=1))
     return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
 
 
@@ -421,8 +411,7 @@ def levels_of_accuracy(
     if from_counts:
         successes, trials = _counted(counts, n, predicted), n
     else:
-        successes = np.clip(accuracy * strength, 1e-9, None)
-        trials = successes + np.clip((1.0 - accuracy) * strength, 1e-9, None)
+        successes, trials = accuracy_counts(accuracy, strength)
     return NodeLevels(
         predicted,
         n,
@@ -440,6 +429,12 @@ def levels_of_accuracy(
         ties=ties,
         confidence_error=confidence_error,
     )
+
+
+def accuracy_counts(accuracy: FloatArray, strength: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the correct predictions, and all, that an accuracy and its strength stand for."""
+    successes = np.clip(accuracy * strength, _LEAST_ROWS, None)
+    return successes, successes + np.clip((1.0 - accuracy) * strength, _LEAST_ROWS, None)
 
 
 def _savings(
@@ -544,27 +539,103 @@ _LEAST_ROWS = 1e-9
 
 
 def _factor_to_lead(
-    leads: Callable[[FloatArray, FloatArray, FloatArray], NDArray[np.bool_]],
+    known: FloatArray, share: FloatArray, tie: FloatArray, limit: float, against: float
+) -> FloatArray:
+    """Return by how much `known` rows must grow until the share leads by the beta distribution.
+
+    NaN where the share is not above the tie, or where no number of rows is enough. The normal
+    quantile of the probability of a lead is nearly linear in the logarithm of the rows, so a search
+    by false position from the normal approximation takes few steps.
+    """
+    factor = np.full(len(share), np.nan)
+    able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
+    known, share, tie = known[able], share[able], tie[able]
+    wanted = float(ndtri(limit))
+
+    def excess(doublings: FloatArray, at: NDArray[np.intp]) -> FloatArray:
+        rows = known[at] * 2.0**doublings
+        rest = (1.0 - share[at]) * rows + against + _LEAST_ROWS
+        leads = betainc(rest, share[at] * rows, 1.0 - tie[at])
+        value: FloatArray = np.clip(ndtri(leads), -_FAR_QUANTILE, _FAR_QUANTILE) - wanted
+        return value
+
+    rows = (wanted / (share - tie)) ** 2 * np.maximum(share * (1.0 - share), 1e-3)
+    guess = np.clip(np.log2(rows / known), _FEWEST_DOUBLINGS, _MOST_DOUBLINGS)
+    doublings = _root_near(excess, guess)
+    factor[able] = np.where(doublings > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**doublings)
+    return factor
+
+
+def _root_near(
+    excess: Callable[[FloatArray, NDArray[np.intp]], FloatArray], guess: FloatArray
+) -> FloatArray:
+    """Return where `excess(values, index)` becomes 0, by false position with the Illinois rule.
+
+    The range of the doublings ends where there is no root in it.
+    """
+    every = np.arange(len(guess))
+    low, high = guess.copy(), guess.copy()
+    at_low = excess(low, every)
+    at_high = at_low.copy()
+    step = 0.5
+    while len(active := every[(at_low >= 0) & (low > _FEWEST_DOUBLINGS)]):
+        high[active], at_high[active] = low[active], at_low[active]
+        low[active] = np.maximum(low[active] - step, _FEWEST_DOUBLINGS)
+        at_low[active] = excess(low[active], active)
+        step *= 2.0
+    step = 0.5
+    while len(active := every[(at_high < 0) & (high < _MOST_DOUBLINGS)]):
+        low[active], at_low[active] = high[active], at_high[active]
+        high[active] = np.minimum(high[active] + step, _MOST_DOUBLINGS)
+        at_high[active] = excess(high[active], active)
+        step *= 2.0
+    root = np.where(at_low >= 0, low, high)
+    active = every[(at_low < 0) & (at_high >= 0)]
+    last = np.zeros(len(guess))
+    for _ in range(_MOST_STEPS):
+        if not len(active):
+            break
+        a, b, fa, fb = low[active], high[active], at_low[active], at_high[active]
+        middle = (a * fb - b * fa) / (fb - fa)
+        middle = np.where((middle > a) & (middle < b), middle, (a + b) / 2)
+        miss = excess(middle, active)
+        side = np.where(miss < 0, -1.0, 1.0)
+        again = side == last[active]
+        at_low[active] = np.where(side < 0, miss, np.where(again, fa / 2, fa))
+        at_high[active] = np.where(side > 0, miss, np.where(again, fb / 2, fb))
+        low[active], high[active] = np.where(side < 0, middle, a), np.where(side > 0, middle, b)
+        last[active], root[active] = side, middle
+        active = active[(np.abs(miss) > _NEAR) & (high[active] - low[active] > _NEAR)]
+    return root
+
+
+def _factor_to_lead_without_tie(
     known: FloatArray,
     share: FloatArray,
     tie: FloatArray,
+    limits: tuple[float, float],
+    against: float,
+    prior: float,
 ) -> FloatArray:
-    """Return by how much `known` rows must grow until `leads(rows, share, tie)` is true.
-
-    NaN where the share is not above the tie, or where no number of rows is enough.
-    """
+    """Return the same for the leaf of a tree without splits, which must also exclude a tie."""
+    limit, confidence = limits
     able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
-    low, high = np.full(len(able), -20.0), np.full(len(able), _MOST_DOUBLINGS)
+    low, high = np.full(len(able), _FEWEST_DOUBLINGS), np.full(len(able), _MOST_DOUBLINGS)
     for _ in range(50):
         middle = (low + high) / 2
-        enough = leads(known[able] * 2.0**middle, share[able], tie[able])
+        rows = known[able] * 2.0**middle
+        rest = (1.0 - share[able]) * rows + against + _LEAST_ROWS
+        enough = betainc(rest, share[able] * rows, 1.0 - tie[able]) >= limit
+        enough &= posterior_confidence(share[able], rows, tie[able], prior) >= confidence
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     factor = np.full(len(share), np.nan)
     factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
     return factor
 
 
-_MOST_DOUBLINGS = 40.0
+_FEWEST_DOUBLINGS, _MOST_DOUBLINGS = -20.0, 40.0
+_FAR_QUANTILE = 8.0
+_NEAR, _MOST_STEPS = 1e-11, 60
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
@@ -581,10 +652,16 @@ def _prediction(
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Class that each node predicts, and the shares of the others by smoothed counts."""
     predicted = predicted_class(probabilities, rule)
+    return predicted, other_shares(counts, predicted)
+
+
+def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
+    """Return how the classes that a node does not predict share the rest, by smoothed counts."""
     others = counts + 1.0
     others[np.arange(len(counts)), predicted] = 0.0
     total = others.sum(axis=1, keepdims=True)
-    return predicted, np.divide(others, total, out=others, where=total > 0)
+    shares: FloatArray = np.divide(others, total, out=others, where=total > 0)
+    return shares
 
 
 def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:

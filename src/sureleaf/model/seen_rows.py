@@ -25,7 +25,11 @@ from sureleaf.tree import TrainingRows
 __all__ = ["EqualRows", "SeenRows", "seen_rows"]
 
 KEPT = 1024
-"""Fingerprints that a model keeps: 8 kB, and enough to notice a tenth of 50,000 rows."""
+"""Fingerprints that a model keeps: 4 kB, and enough to notice a tenth of 50,000 rows."""
+
+KEPT_BITS = 32
+"""Bits that are kept of each fingerprint, from the highest bit of the largest one that is kept. A
+row that is not of the fit has the same bits as one of the fit in one of 4 million cases."""
 
 SIGNIFICANCE = 1e-6
 """Chance gives so many equal rows with this probability at most, where rows are refused."""
@@ -47,23 +51,26 @@ class SeenRows:
     Parameters
     ----------
     fingerprints : ndarray of uint64
-        The smallest ones, ascending, without repetition.
+        The smallest ones, ascending, without repetition, and without their lowest bits.
     n_sampled : int
         Rows of the fit that have one of these fingerprints.
     n_twins : int
         How many of them are equal to another row of the fit.
     is_complete : bool
         Whether these are all rows of the fit.
+    n_dropped_bits : int
+        How many of the lowest bits of 64 they lack.
     """
 
     fingerprints: NDArray[np.uint64]
     n_sampled: int
     n_twins: int
     is_complete: bool
+    n_dropped_bits: int = 0
 
     def compare(self, rows: TrainingRows) -> EqualRows:
         """Count the rows that are equal to a row of the fit, among those that can be compared."""
-        given = _fingerprints(rows, 1)
+        given = _fingerprints(rows, 1) >> np.uint64(self.n_dropped_bits)
         if not self.is_complete:
             given = given[given <= self.fingerprints[-1]]
         return EqualRows(len(given), int(np.isin(given, self.fingerprints).sum()))
@@ -85,6 +92,7 @@ class SeenRows:
             "n_sampled": self.n_sampled,
             "n_twins": self.n_twins,
             "is_complete": self.is_complete,
+            "n_dropped_bits": self.n_dropped_bits,
         }
 
     @classmethod
@@ -99,12 +107,15 @@ class SeenRows:
                 int(written["n_sampled"]),
                 int(written["n_twins"]),
                 written["is_complete"] is True,
+                int(written.get("n_dropped_bits", 0)),  # earlier versions kept all bits
             )
         except (TypeError, ValueError, KeyError, OverflowError, binascii.Error):
             raise Damaged("its fingerprints of rows cannot be read") from None
         prints, n_sampled = seen.fingerprints, seen.n_sampled
         if not len(prints) or np.any(prints[1:] <= prints[:-1]):
             raise Damaged("its fingerprints of rows are not in order")
+        if not 0 <= seen.n_dropped_bits < 64:
+            raise Damaged("its fingerprints of rows have no bits")
         if not 0 <= seen.n_twins <= n_sampled or n_sampled < len(prints):
             raise Damaged("it counts more twins than rows")
         return seen
@@ -126,11 +137,15 @@ def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
     every = _fingerprints(rows, n_threads)
     if not len(every):
         return None
-    distinct, counts = np.unique(_smallest(every), return_counts=True)
-    kept = counts[:KEPT]
-    return SeenRows(
-        distinct[:KEPT], int(kept.sum()), int(kept[kept > 1].sum()), len(distinct) <= KEPT
+    small = _smallest(every)
+    distinct = np.unique(small)
+    largest = distinct[:KEPT][-1]
+    n_dropped_bits = max(int(largest).bit_length() - KEPT_BITS, 0)
+    prints, counts = np.unique(
+        small[small <= largest] >> np.uint64(n_dropped_bits), return_counts=True
     )
+    n_twins = int(counts[counts > 1].sum())
+    return SeenRows(prints, int(counts.sum()), n_twins, len(distinct) <= KEPT, n_dropped_bits)
 
 
 def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:

@@ -229,7 +229,7 @@ class RanksDisplay(Display):
         return (
             f"Average ranks over {self.n_datasets} data sets",
             f"1 is best. Bars join algorithms that do not differ (critical difference "
-            f"{self.critical_difference:.2f}). All equal: p = {self.p_value:.2g}.",
+            f"{self.critical_difference:.2f}). Friedman's test: p = {self.p_value:.2g}.",
         )
 
     def _draw(self, axes: "Axes") -> None:

@@ -5,7 +5,7 @@ Each ``show_`` function yields sentences and tables. What ``--json`` prints inst
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -725,23 +725,69 @@ def show_many(
     scores: Sequence[Sequence[float]],
 ) -> Iterator[RenderableType]:
     """Yield the scores of classifiers on several tables, their ranks, and what differs."""
-    table = number_table(measure, *(visible(name) for name in names))
+    table = number_table(measure, *(visible(name) for name in names), tight=True, overflow="fold")
     for file, row in zip(files, scores, strict=True):
         table.add_row(visible(file), *(_number(score) for score in row))
     ranks = dict(zip(many.names, many.average_ranks, strict=True))
     table.add_row("average rank", *(f"{ranks[name]:.2f}" for name in names), style="bold")
     yield table
-    yield Text(f"All equal: Friedman's test, p = {many.p_value:.4g}.")
-    yield Text(
-        f"Critical difference of Nemenyi: {many.critical_difference:.2f} ranks. "
-        + ("No group of classifiers lies within it." if not many.groups else "Within it: ")
-        + "; ".join(", ".join(visible(name) for name in group) for group in many.groups)
-    )
+    yield from _rank_tests(many.p_value, many.critical_difference, many.groups, many.level)
     pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
     for pair in many.pairs:
         text = visible(f"{pair.first} - {pair.second}")
         pairs.add_row(text, f"{pair.difference:+.4f}", f"{pair.adjusted_p_value:.4g}")
     yield pairs
+    # Of n tables, the smallest p is that of differences that all have the same sign.
+    least, alpha = 2.0 ** (1 - many.n_datasets) * len(many.pairs), 1 - many.level
+    if least > alpha:
+        enough = math.ceil(1 + math.log2(len(many.pairs) / alpha))
+        yield Text(
+            f"With {many.n_datasets} tables, p by Holm is at least {min(least, 1.0):.2g}: "
+            f"Wilcoxon's test cannot show a difference. For so many pairs it needs {enough} "
+            "tables or more.",
+            style="yellow",
+        )
+
+
+def _rank_tests(
+    p_value: float, critical_difference: float, groups: Sequence[Sequence[str]], level: float
+) -> Iterator[RenderableType]:
+    """Yield what the average ranks of classifiers over several tables show."""
+    yield Text("Rank 1 is the best on a table.", style="dim")
+    found = "no difference is shown" if p_value >= 1 - level else "they are not all equal"
+    yield Text(f"Are all equal? Friedman's test, p = {p_value:.4g}: {found}.")
+    names = [", ".join(visible(name) for name in group) for group in groups]
+    yield Text(
+        f"Nemenyi's critical difference: {critical_difference:.2f} ranks. "
+        + (f"Not told apart: {'; '.join(names)}." if names else "All pairs differ by more.")
+    )
+
+
+def show_study(document: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield, per measure, the values of all learners on all data sets and what their ranks show."""
+    for one in document["measures"]:
+        learners = document["learners"]
+        table = number_table(
+            one["measure"].replace("_", " "), *map(visible, learners), overflow="fold"
+        )
+        for row in one["rows"]:
+            values = [None if each is None else each["value"] for each in row["estimates"]]
+            table.add_row(visible(row["data"]), *("-" if v is None else _number(v) for v in values))
+        ranking = one["ranking"]
+        if ranking is None:
+            yield table
+            continue
+        ranks = dict(zip(ranking["names"], ranking["average_ranks"], strict=True))
+        cells = (f"{ranks[name]:.2f}" if name in ranks else "-" for name in learners)
+        table.add_row("average rank", *cells, style="bold")
+        yield table
+        yield from _rank_tests(
+            ranking["p_value"],
+            ranking["critical_difference"],
+            ranking["groups"],
+            document["level"],
+        )
+    yield Text("")
 
 
 def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[RenderableType]:

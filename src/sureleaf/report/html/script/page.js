@@ -138,7 +138,7 @@ window.Sureleaf = (() => {
     new ResizeObserver(() => {
       if (window.matchMedia("print").matches) return; // paper scales what is there
       one.drawn.resize();
-      scalable(one);
+      one.draw(); // names are placed by the width
     }).observe(container);
     charts.push(one);
     return one;

@@ -25,8 +25,33 @@
   const others = marks.filter((one) => one.leaves === null);
   const tooltipText = (at) => (at.data.tooltipText ? at.data.tooltipText : `${leaves(at.value[0])} at most\n${value(at.value[1])}`);
 
+  // Where each name is beside its dot: the first place in which it covers no other name or dot, or none.
+  const grid = { left: 64, right: 28, top: 26, bottom: 52 };
+  const box = S.byId("chart-sizes"), pen = document.createElement("canvas").getContext("2d");
+  const otherName = (one) => `${one.name} ${value(one.value)}`;
+  function places() {
+    const width = box.clientWidth - grid.left - grid.right, height = box.clientHeight - grid.top - grid.bottom;
+    const x = (n) => grid.left + (width * Math.log(n)) / Math.log(largest), y = (v) => grid.top + (height * (highest - v)) / (highest - lowest);
+    const area = (left, middle, wide, tall) => ({ left, right: left + wide, top: middle - tall / 2, bottom: middle + tall / 2 });
+    const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const wide = (text, weight) => { pen.font = `${weight} 12px ${getComputedStyle(document.body).fontFamily}`; return pen.measureText(text).width + 4; };
+    const names = others.map((one) => area(grid.left + width - wide(otherName(one), 400), y(one.value) - 9, wide(otherName(one), 400), 14));
+    return trees.map((one) => {
+      const [at, up, long, radius] = [x(one.leaves), y(one.value), wide(one.name, isThis(one) ? 700 : 400), isThis(one) ? 9 : 5];
+      const areas = {
+        left: area(at - radius - 8 - long, up, long, 14), right: area(at + radius + 8, up, long, 14),
+        top: area(at - long / 2, up - radius - 15, long, 14), bottom: area(at - long / 2, up + radius + 15, long, 14),
+      };
+      const preferred = isThis(one) ? ["bottom", "top", "right", "left"] : one.leaves > largest / 3 ? ["left", "top", "bottom", "right"] : ["right", "top", "bottom", "left"];
+      const dots = trees.filter((other) => other !== one).map((other) => area(x(other.leaves) - 6, y(other.value), 12, 12));
+      const place = preferred.find((side) => areas[side].left >= grid.left && areas[side].right <= box.clientWidth && ![...names, ...dots].some((taken) => overlap(areas[side], taken)));
+      if (place) names.push(areas[place]);
+      return place;
+    });
+  }
+
   S.chart("chart-sizes", (c) => ({
-    grid: { left: 64, right: 28, top: 26, bottom: 52 },
+    grid,
     tooltip: S.tooltip(c, tooltipText, { trigger: "item" }),
     xAxis: S.axis(c, "leaves", { type: "log", min: 1, max: largest, axisTick: { customValues: ticks, lineStyle: { color: c.strong } }, splitLine: { show: false }, axisLabel: { customValues: ticks, hideOverlap: true, color: c.soft, fontSize: 11.5, formatter: (x) => S.count(x) } }),
     yAxis: S.axis(c, isCost ? "cost per row" : `${measure === "auc" ? "AUC" : measure}, %`, { min: lowest, max: highest, interval: step, nameGap: 42, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (x) => (isCost ? String(Number(x.toPrecision(3))) : String(Math.round(1000 * x) / 10)) } }),
@@ -35,16 +60,16 @@
       { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], tooltipText: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },
       ...others.map((one) => ({
         type: "line", silent: true, symbol: "none", data: [[1, one.value], [largest, one.value]], lineStyle: { color: c.plain, width: 1.5, type: "dashed" }, z: 2,
-        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [largest, one.value] }], label: { show: true, formatter: `${one.name} ${value(one.value)}`, position: "left", offset: [0, -9], color: c.soft, fontSize: 12, textBorderColor: c.paper, textBorderWidth: 3 } },
+        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [largest, one.value] }], label: { show: true, formatter: otherName(one), position: "left", offset: [0, -9], color: c.soft, fontSize: 12, textBorderColor: c.paper, textBorderWidth: 3 } },
       })),
       {
-        type: "scatter", z: 5, labelLayout: { hideOverlap: true },
-        data: trees.map((one) => ({
+        type: "scatter", z: 5,
+        data: ((sides) => trees.map((one, index) => ({
           value: [one.leaves, one.value], tooltipText: `${one.name}, ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}`,
           symbolSize: isThis(one) ? 17 : 10,
           itemStyle: { color: isThis(one) ? c.warn : c.ink, borderColor: c.paper, borderWidth: 2 },
-          label: { show: true, formatter: one.name, position: isThis(one) ? "bottom" : one.leaves > largest / 3 ? "left" : "right", distance: 8, color: c.ink, fontSize: 12, fontWeight: isThis(one) ? 700 : 400, textBorderColor: c.paper, textBorderWidth: 3 },
-        })),
+          label: { show: sides[index] !== undefined, formatter: one.name, position: sides[index], distance: 8, color: c.ink, fontSize: 12, fontWeight: isThis(one) ? 700 : 400, textBorderColor: c.paper, textBorderWidth: 3 },
+        })))(places()),
       },
     ],
   }));
