@@ -9,6 +9,7 @@ import pytest
 from benchmarks.quality.promises import (
     certificates,
     class_measures,
+    curves,
     estimates,
     folds,
     levels,
@@ -63,6 +64,7 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "few repeats": lambda: class_measures.few_repeats(
         runs(24), (("tree", 150, class_measures.NestedKFold(5, repeats=2)),)
     ),
+    "rows for a target": lambda: curves.answers(runs(40), ("tree",), ("waves",)),
     "one round of folds": lambda: class_measures.one_round(
         runs(40), (("logistic regression", 150),)
     ),

@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks.quality.promises import (
     certificates,
     class_measures,
+    curves,
     estimates,
     folds,
     levels,
@@ -96,6 +97,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Stratified designs, models that lean to a class": [
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
+    "Rows for a target": [(curves.answers, (100,))],
     "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
     "Levels of trees": [
         *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),
