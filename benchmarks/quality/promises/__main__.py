@@ -22,6 +22,7 @@ from benchmarks.quality.promises import (
     levels,
     many,
     models,
+    planned,
     rates,
     segments,
     stability,
@@ -75,6 +76,7 @@ SECTIONS: dict[str, list[Part]] = {
         (models.equivalence, (4000,)),
         (folds.equivalence, (1000,)),
     ],
+    "Verdicts at the rows needed": [(planned.verdicts, (320,))],
     "Areas under the ROC curve": [(models.areas, (2000,))],
     "Bootstrap": [(models.bootstraps, (1000,))],
     "Two algorithms, cross-validation": [

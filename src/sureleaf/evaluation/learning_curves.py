@@ -213,8 +213,8 @@ WIDEST = 10.0
 OF_ANSWERS = 10.0
 """The interval of rows misses in this many times fewer curves than the level of the curve says.
 
-Rows are stated only where the interval is narrow. Most intervals are not, and hold the truth because
-they hold almost everything. So at the level of the curve, the misses were most of the answers."""
+Rows are stated only where the interval is narrow. Most intervals are not, and hold the truth
+because they hold almost everything. At the level of the curve, misses were most of the answers."""
 
 FARTHEST = 10_000
 """A target is searched up to this multiple of the largest size."""
