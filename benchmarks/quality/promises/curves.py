@@ -63,10 +63,9 @@ def answers(
     populations: tuple[str, ...] = ("linear", "waves"),
 ) -> Iterator[Promise]:
     """Intervals of all curves, and of those that give an answer."""
-    n_given = n_right = n_asked = 0
+    n_given = n_right = n_tables = held = 0
     for population in populations:
         for learner in learners:
-            held = 0
             targets = truths(learner, population)
             for seed in range(runs):
                 x, y = draw(np.random.default_rng([seed, 42]), population, 600)
@@ -77,15 +76,17 @@ def answers(
                     held += is_right
                     n_given += found.is_known
                     n_right += is_right and found.is_known
-            n_asked += runs * len(ROWS)
-            yield coverage(
-                "rows for a target, learning curve: coverage of all intervals",
-                f"{learner}, {population}, 400 training rows, targets of {ROWS[0]} to {ROWS[-1]}",
-                held / (runs * len(ROWS)),
-                runs,
-                default=True,
-            )
-    setting = f"{len(learners) * len(populations)} learners and populations, {n_given} answers"
+            n_tables += runs
+    pooled = f"{len(learners) * len(populations)} learners and populations, 400 training rows"
+    n_asked = n_tables * len(ROWS)
+    yield coverage(
+        "rows for a target, learning curve: coverage of all intervals",
+        f"{pooled}, targets of {ROWS[0]} to {ROWS[-1]} rows",
+        held / n_asked,
+        n_tables,
+        default=True,
+    )
+    setting = f"{pooled}, {n_given} answers"
     if n_given:
         yield coverage(
             "rows for a target, learning curve: answers that hold the truth",

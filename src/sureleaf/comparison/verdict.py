@@ -308,8 +308,8 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
 
     An estimate with the standard error s is normal, and its interval reaches q s to both sides, q
     being that of the test. "equivalent" needs both ends inside the margin. "better" or "worse"
-    needs one end beyond it. For "equivalent", the width counts as much as the estimate. A quantile
-    of Student's t says that it is known from few splits only, now and when the rows are there.
+    needs one end beyond it. A quantile of Student's t says that the width is known from few splits
+    only, now and when the rows are there.
     """
     q = (test.high - test.low) / 2 / test.standard_error if test.standard_error > 0 else 0.0
     normal = float(ndtri((1 + test.level) / 2))
@@ -317,16 +317,15 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
     near, far = abs(abs(difference) - margin), margin + abs(difference)
     if near == 0:
         return 0.0
-    if abs(difference) > margin:
-        return q * near / (q + float(ndtri(POWER)))
-
     degrees = float(stdtridf((1 + test.level) / 2, q)) if q > normal + 1e-6 else math.inf
     ratios = _error_ratios(degrees)
 
     def power(error: float) -> float:
         inside, width = ratios[:, None] / error, q * ratios
-        both = ndtr(near * inside - width) + ndtr(far * inside - width) - 1
-        return float(np.maximum(both, 0).mean())
+        reached = ndtr(near * inside - width)
+        if abs(difference) < margin:
+            reached = np.maximum(reached + ndtr(far * inside - width) - 1, 0)
+        return float(reached.mean())
 
     low, high = near / (100 * q), near / q  # standard errors with a power above .8, and below
     for _ in range(60):
