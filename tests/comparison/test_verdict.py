@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from sureleaf.comparison import mcnemar
@@ -225,3 +227,49 @@ def test_rows_for_equivalence_have_their_power_although_few_splits_show_the_widt
         reach = quantile * later * np.sqrt(rng.chisquare(degrees) / degrees)
         decided += abs(rng.normal(0.01, later)) + reach <= margin
     assert decided / runs >= 0.8 - 4 * np.sqrt(0.8 * 0.2 / runs)
+
+
+@given(
+    difference=st.floats(-0.2, 0.2),
+    below=st.floats(0, 0.3),
+    above=st.floats(0, 0.3),
+    quantile=st.sampled_from([0.0, 1.5, 1.96, 2.262, 4.3]),
+    p_value=st.floats(0, 1),
+    margin=st.sampled_from([0.0, 0.01, 0.1]),
+    detect=st.one_of(st.none(), st.floats(1e-6, 0.5)),
+    n_rows=st.integers(2, 10_000),
+    n_train=st.integers(0, 20_000),
+    measure=st.sampled_from(["accuracy", "error"]),
+)
+def test_undecided_rows_never_say_that_as_few_rows_would_decide(
+    difference: float,
+    below: float,
+    above: float,
+    quantile: float,
+    p_value: float,
+    margin: float,
+    detect: float | None,
+    n_rows: int,
+    n_train: int,
+    measure: str,
+) -> None:
+    """Intervals of any shape, also uneven ones and those of a hold-out."""
+    error = (below + above) / 2 / quantile if quantile else 0.0
+    test = DifferenceTest(
+        difference, difference - below, difference + above, p_value, 0.0, error, "t", 0.95, ""
+    )
+    comparison = conclude(
+        test,
+        NAMED[measure],
+        question="model",
+        values=(0.5 + difference, 0.5),
+        n_rows=(n_rows, n_rows + n_train),
+        margin=margin,
+        detect=detect,
+    )
+    text = sentence(comparison, "one", "other")
+    if comparison.verdict == "undecided":
+        needed = comparison.rows_needed
+        assert needed is None or needed > n_rows + n_train
+        assert ("rows in all" in text) is (needed is not None)
+        assert needed is None or f"({needed - n_rows - n_train:,} more)" in text

@@ -143,7 +143,7 @@ def test_the_rows_for_a_target_are_those_of_the_law() -> None:
     assert found.rows == pytest.approx(1600, rel=0.05)
     assert found.more == found.rows - 800
     assert found.low <= found.rows <= found.high
-    assert str(found).startswith(f"{found.more:,.0f} more rows for accuracy 0.93 (95 % pred")
+    assert str(found).startswith(f"{found.more:,.0f} more rows for accuracy 0.93 (99.5 % pred")
 
 
 def test_prediction_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
@@ -161,10 +161,10 @@ def test_a_target_beyond_the_limit_is_out_of_reach_and_one_below_is_reached() ->
     beyond = curve.rows_for(0.99)
     assert beyond.rows == math.inf
     assert "out of reach: the curve levels off at 0.95" in str(beyond)
-    assert str(beyond).endswith("(95 % prediction interval: never)")
+    assert str(beyond).endswith("(99.5 % prediction interval: never)")
     reached = curve.rows_for(0.85)
     assert reached.more < 0
-    assert "accuracy 0.85 is reached with 65 rows (95 % prediction interval: 6" in str(reached)
+    assert "accuracy 0.85 is reached with 65 rows (99.5 % prediction interval: 6" in str(reached)
 
 
 def test_rows_without_an_upper_end_are_at_least_the_lower_end() -> None:
@@ -262,7 +262,7 @@ def test_a_gain_cannot_lead_beyond_the_measure() -> None:
 @pytest.mark.parametrize(("measure", "target"), [("accuracy", 0.7), ("nce", 0.9)])
 def test_a_level_curve_has_reached_what_it_is_beyond(measure: str, target: float) -> None:
     sizes = np.array([50, 100, 200, 400])
-    values = 0.8 + np.zeros(4) + np.array([[0.01], [0.0], [-0.01]])
+    values = 0.8 + np.zeros(4) + np.linspace(-0.01, 0.01, 10)[:, None]
     curve = LearningCurve(NAMED[measure], sizes, values, 400, 0.5, 0.95, None, {}, 0)
     assert "is reached" in str(curve.rows_for(target))
     beyond = curve.rows_for(1.6 - target)

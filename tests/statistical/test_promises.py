@@ -9,11 +9,13 @@ import pytest
 from benchmarks.quality.promises import (
     certificates,
     class_measures,
+    curves,
     estimates,
     folds,
     levels,
     many,
     models,
+    planned,
     rates,
     stratified,
 )
@@ -63,6 +65,8 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "few repeats": lambda: class_measures.few_repeats(
         runs(24), (("tree", 150, class_measures.NestedKFold(5, repeats=2)),)
     ),
+    "verdicts at the rows needed": lambda: planned.verdicts(runs(100), ("hold-out",)),
+    "rows for a target": lambda: curves.answers(runs(40), ("tree",), ("waves",)),
     "one round of folds": lambda: class_measures.one_round(
         runs(40), (("logistic regression", 150),)
     ),

@@ -16,11 +16,13 @@ from typing import Any
 from benchmarks.quality.promises import (
     certificates,
     class_measures,
+    curves,
     estimates,
     folds,
     levels,
     many,
     models,
+    planned,
     rates,
     segments,
     stability,
@@ -74,6 +76,7 @@ SECTIONS: dict[str, list[Part]] = {
         (models.equivalence, (4000,)),
         (folds.equivalence, (1000,)),
     ],
+    "Verdicts at the rows needed": [(planned.verdicts, (320,))],
     "Areas under the ROC curve": [(models.areas, (2000,))],
     "Bootstrap": [(models.bootstraps, (1000,))],
     "Two algorithms, cross-validation": [
@@ -96,6 +99,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Stratified designs, models that lean to a class": [
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
+    "Rows for a target": [(curves.answers, (100,))],
     "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
     "Levels of trees": [
         *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),

@@ -108,7 +108,8 @@ class Comparison:
     rows_needed : int or None
         Rows that the table must have in total for a power of 80 %. With a margin: to reach the
         verdict, if the observed difference (or ``detect``, if it was given) is the true one;
-        None on the margin itself. Without: to find a true difference of ``detect``.
+        None on the margin itself. Without: to find a true difference of ``detect``. None if the
+        verdict is "undecided" although the table has so many rows.
     repeats_needed : int or None
         Repeats of the same design that would reach the same on the present rows; None if no
         number of repeats does, because repeats do not add rows.
@@ -126,6 +127,8 @@ class Comparison:
         What has to be true for the interval to have its level.
     sentence : str
         The result in words.
+    has_enough_rows : bool
+        Whether the table has the rows that were planned for; more are not known to decide.
 
     Examples
     --------
@@ -153,6 +156,7 @@ class Comparison:
     detect: float
     assumption: str
     sentence: str
+    has_enough_rows: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -195,21 +199,25 @@ def conclude(
     ('better', 400)
     """
     rows, table_rows = n_rows if isinstance(n_rows, tuple) else (n_rows, n_rows)
+    verdict = decide(
+        test.low,
+        test.high,
+        test.p_value,
+        level=test.level,
+        margin=margin,
+        higher_is_better=measure.greater_is_better,
+    )
+    rows_needed = rows_until(test, table_rows, margin=margin, detect=detect)
+    has_enough_rows = rows_needed is not None and rows_needed <= table_rows
     return Comparison(
         difference=test.difference,
         low=test.low,
         high=test.high,
         p_value=test.p_value,
         method=test.method,
-        verdict=decide(
-            test.low,
-            test.high,
-            test.p_value,
-            level=test.level,
-            margin=margin,
-            higher_is_better=measure.greater_is_better,
-        ),
-        rows_needed=rows_until(test, table_rows, margin=margin, detect=detect),
+        verdict=verdict,
+        # Fewer rows than these would not decide what these leave open.
+        rows_needed=None if verdict == "undecided" and has_enough_rows else rows_needed,
         repeats_needed=None,
         measure=measure.name,
         question=question,
@@ -221,6 +229,7 @@ def conclude(
         detect=test.difference if detect is None else detect,
         assumption=test.assumption,
         sentence="",
+        has_enough_rows=has_enough_rows,
     )
 
 
@@ -299,8 +308,8 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
 
     An estimate with the standard error s is normal, and its interval reaches q s to both sides, q
     being that of the test. "equivalent" needs both ends inside the margin. "better" or "worse"
-    needs one end beyond it. For "equivalent", the width counts as much as the estimate. A quantile
-    of Student's t says that it is known from few splits only, now and when the rows are there.
+    needs one end beyond it. A quantile of Student's t says that the width is known from few splits
+    only, now and when the rows are there.
     """
     q = (test.high - test.low) / 2 / test.standard_error if test.standard_error > 0 else 0.0
     normal = float(ndtri((1 + test.level) / 2))
@@ -308,16 +317,15 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
     near, far = abs(abs(difference) - margin), margin + abs(difference)
     if near == 0:
         return 0.0
-    if abs(difference) > margin:
-        return q * near / (q + float(ndtri(POWER)))
-
     degrees = float(stdtridf((1 + test.level) / 2, q)) if q > normal + 1e-6 else math.inf
     ratios = _error_ratios(degrees)
 
     def power(error: float) -> float:
         inside, width = ratios[:, None] / error, q * ratios
-        both = ndtr(near * inside - width) + ndtr(far * inside - width) - 1
-        return float(np.maximum(both, 0).mean())
+        reached = ndtr(near * inside - width)
+        if abs(difference) < margin:
+            reached = np.maximum(reached + ndtr(far * inside - width) - 1, 0)
+        return float(reached.mean())
 
     low, high = near / (100 * q), near / q  # standard errors with a power above .8, and below
     for _ in range(60):
@@ -428,26 +436,26 @@ def _claim(comparison: Comparison, first: str, second: str) -> str:
 def _next_step(comparison: Comparison, detect_origin: str) -> str:
     if comparison.margin > 0:
         return _rows_for_margin(comparison)
-    if comparison.rows_needed is None:
+    if comparison.rows_needed is None and not comparison.has_enough_rows:
         return ""
     goal = f"finding a true difference of {_amount(comparison, comparison.detect)}"
     goal += f" ({detect_origin})" if detect_origin else ""
     goal += f" with a power of {100 * POWER:g} %"
-    if comparison.rows_needed <= comparison.table_rows:
+    if comparison.has_enough_rows:
         return f"There are enough rows for {goal}; the true difference is probably smaller."
     return f"{_rows_and_repeats(comparison)} are needed for {goal}."
 
 
 def _rows_for_margin(comparison: Comparison) -> str:
     is_narrow = (comparison.high - comparison.low) / 2 <= comparison.margin
-    if comparison.rows_needed is None:
-        return "The difference lies on the margin, so no number of rows is likely to decide."
-    if comparison.rows_needed <= comparison.table_rows:  # for a difference that the caller gave
+    if comparison.has_enough_rows:  # for a difference that the caller gave
         planned = _amount(comparison, abs(comparison.detect))
         return (
             f"There are enough rows if the true difference were {planned}; it seems to be closer "
             "to the margin."
         )
+    if comparison.rows_needed is None:
+        return "The difference lies on the margin, so no number of rows is likely to decide."
     text = (
         "The interval is narrower than the margin and contains it, so the true difference seems to "
         "be close to the margin. "

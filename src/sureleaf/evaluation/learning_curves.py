@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
@@ -209,6 +210,12 @@ N_REFITS = 200
 WIDEST = 10.0
 """The largest ratio between the ends of a useful interval of rows."""
 
+OF_ANSWERS = 10.0
+"""The interval of rows misses in this many times fewer curves than the level of the curve says.
+
+Rows are stated only where the interval is narrow. Most intervals are not, and hold the truth
+because they hold almost everything. At the level of the curve, misses were most of the answers."""
+
 FARTHEST = 10_000
 """A target is searched up to this multiple of the largest size."""
 
@@ -222,10 +229,12 @@ class RowsFor(TextDisplay):
     measure : str
     target : float
     rows, low, high : float
-        Total training rows, and their prediction interval; infinite if out of reach.
+        Total training rows, and their prediction interval at ``level``; infinite if out of reach.
     available : int
         Number of training rows available.
     level : float
+        Level of the interval; .995 for a curve of level .95. Rows are stated only where the
+        interval is narrow, so it has to be wrong less often than the answers that are given.
     limit : float
         Value of the measure for infinitely many rows.
     is_known : bool
@@ -235,8 +244,8 @@ class RowsFor(TextDisplay):
 
     Examples
     --------
-    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 600, 0.95, 0.93))
-    1,400 more rows for accuracy 0.9 (95 % prediction interval: 900 to 2,800 more)
+    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 600, 0.995, 0.93))
+    1,400 more rows for accuracy 0.9 (99.5 % prediction interval: 900 to 2,800 more)
     """
 
     measure: str
@@ -467,18 +476,33 @@ class LearningCurve(TextDisplay):
         >>> round(float(value[0]), 3), bool(low[0] < 0.898 < high[0])
         (0.898, True)
         """
-        n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
+        return self._band(np.atleast_1d(np.asarray(n_rows, dtype=np.float64)), self.level)
+
+    def _band(self, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the measure at some sizes, and the ends of its prediction interval."""
         centre = np.asarray(self.power_law(n))
-        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
         off = math.hypot(self._scatter, math.sqrt(self._unseen_variance))
         noise = generator(self.seed, CURVE, 1).normal(0, off, size=len(self._refits))
         draws = np.array([np.asarray(law(n)) for law in self._refits])
-        draws = centre + (draws - draws.mean(axis=0)) * inflate + noise[:, None]
+        # A bootstrap of k repeats has (k - 1) / k of the variance of their mean.
+        n_repeats = len(self.values)
+        inflate = math.sqrt((1 + self.test_to_train * n_repeats) * n_repeats / (n_repeats - 1))
+        draws = (draws - draws.mean(axis=0)) * inflate + noise[:, None]
         tail = (1 - self.level) / 2
-        low, high = np.quantile(draws, [tail, 1 - tail], axis=0).clip(
-            self.measure.low, self.measure.high
-        )
+        # The variance is estimated from the repeats, so the ends are as far as Student's t says.
+        student = float(stdtrit(self._degrees, (1 + level) / 2) / ndtri(1 - tail))
+        ends = centre + student * np.quantile(draws, [tail, 1 - tail], axis=0)
+        low, high = ends.clip(self.measure.low, self.measure.high)
         return centre, np.minimum(low, centre), np.maximum(high, centre)
+
+    @cached_property
+    def _degrees(self) -> int:
+        """Degrees of freedom of the mean at the largest size."""
+        column = self.values[:, -1]
+        defined = column[np.isfinite(column)]
+        if len(defined) < 2:
+            return max(len(self.values) - 1, 1)
+        return self._mean(defined, float(self._hidden[-1]), float(self._least[-1])).degrees
 
     def gain(self, from_rows: float, to_rows: float) -> Estimate:
         """Return the change of the measure between two sizes, with its prediction interval.
@@ -499,8 +523,8 @@ class LearningCurve(TextDisplay):
         before, after = np.asarray(self.power_law(ends)).tolist()
         value = after - before
         draws = np.array([np.diff(np.asarray(law(ends)))[0] for law in self._refits])
-        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
         noise = generator(self.seed, CURVE, 2).normal(0, self._last_scatter, size=len(draws))
+        inflate = math.sqrt(1 + self.test_to_train * len(self.values))
         draws = value + (draws - draws.mean()) * inflate + noise
         tail = (1 - self.level) / 2
         bounds = self.measure.low - before, self.measure.high - before
@@ -519,8 +543,9 @@ class LearningCurve(TextDisplay):
         Returns
         -------
         RowsFor
-            Printed as a sentence: "1,400 more rows for accuracy 0.9 (95 % prediction interval:
-            900 to 2,800 more)".
+            Printed as a sentence: "1,400 more rows for accuracy 0.9 (99.5 % prediction interval:
+            900 to 2,800 more)". The text says if the curve cannot tell, which is so for most
+            targets beyond the measured sizes.
 
         Examples
         --------
@@ -543,7 +568,8 @@ class LearningCurve(TextDisplay):
             else law.rows_for(target)
         )
         grid = np.unique(np.rint(np.geomspace(2, FARTHEST * float(self.sizes[-1]), 2000)))
-        _, low, high = self.predict(grid)
+        level = 1 - (1 - self.level) / OF_ANSWERS
+        _, low, high = self._band(grid, level)
         if self.measure.greater_is_better:
             soonest, latest = high >= target, low >= target
         else:
@@ -558,7 +584,7 @@ class LearningCurve(TextDisplay):
             min(first, needed),
             max(last, needed),
             self.n_rows,
-            self.level,
+            level,
             law.limit,
         )
 

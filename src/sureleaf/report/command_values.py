@@ -293,6 +293,7 @@ class ComparisonValues(TypedDict):
     detect: float
     assumption: str
     sentence: str
+    has_enough_rows: bool
     gate: NotRequired[str]
 
 

@@ -346,9 +346,6 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
         f"{name[0].upper()}{name[1:]}: {standing} (difference "
         f"{words.signed(result.low, result.high)}); {verdict}."
     )
-    # More rows than there are: fewer would contradict a verdict that these rows do not give.
-    needed = result.rows_needed
-    is_ahead = result.verdict == "undecided" and needed is not None and needed > result.n_rows
     return ModelComparison(
         difference=result.difference,
         low=result.low,
@@ -358,7 +355,7 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
         method=result.method,
         assumes=result.assumption,
         verdict=result.verdict,
-        rows_needed=needed if is_ahead else None,
+        rows_needed=result.rows_needed if result.verdict == "undecided" else None,
         words=verdict,
         text=text,
     )
