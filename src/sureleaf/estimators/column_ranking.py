@@ -126,15 +126,17 @@ def rank_columns(
             levels = _cross_fitted_levels(tree, rows, fold_of, n_threads)
         measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
     columns = np.array(measured, dtype=float).T
-    line, sign = _SORTED_BY[by]
-    key = np.where(np.isnan(columns[line]), np.inf, sign * columns[line].round(12))
+    line, sign, decimals = _SORTED_BY[by]
+    key = np.where(np.isnan(columns[line]), np.inf, sign * columns[line].round(decimals))
     order = np.lexsort((-columns[4], key))
     columns, names = columns[:, order], np.array(table.schema.names, dtype=object)[order]
     return ColumnRanking(names, columns[0].astype(np.int64), *columns[1:])
 
 
-_SORTED_BY = {"utility": (2, -1.0), "gini": (3, 1.0), "gain_ratio": (4, -1.0)}
-"""Where the sort key stands among the numbers of a column, and its sign: the best comes first."""
+_SORTED_BY = {"utility": (2, -1.0, 3), "gini": (3, 1.0, 12), "gain_ratio": (4, -1.0, 12)}
+"""Where the sort key stands among the numbers of a column, its sign, by which the best comes first,
+and the decimals that count. Utilities of columns that do not change the prediction differ by chance
+in the fourth decimal; among them the gain ratio decides."""
 
 
 def _split_once(rows: TrainingRows) -> Tree:
