@@ -103,7 +103,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
     "Levels of trees": [
         *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),
-        *((levels.utility, (kind, 120)) for kind in levels.PRUNINGS),
+        *((levels.utility, (kind, 107)) for kind in levels.PRUNINGS),
     ],
     "Segments in which a model is wrong": [
         (segments.false_alarms, (1000,)),
