@@ -489,8 +489,7 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[_RoundEstimate]) -> Ev
     )
     accuracy, strength = _combined(model, accuracies.mean(axis=0), parts)
     n_rounds, error = len(estimates), None
-    n = float(model.node_rows[0])
-    tree_strength = max(n / _tree_variance(parts[:, 2], n) - 1.0, 1.0)
+    tree_strength = _tree_strength(parts[:, 2], float(model.node_rows[0]))
     if n_rounds > 1:
         ties = node_ties(model.tree.class_counts, model.probabilities, model.rule)
         prior = tie_prior(model.tree.n_nodes, model.rule)
@@ -528,12 +527,18 @@ def _combined(
     """
     per_row, per_leaf, tree_accuracy = parts.mean(axis=0)
     n = model.node_rows
-    # The only leaf of a tree is the tree itself; other leaves differ from what the curve tells.
-    variance = 0.0 if len(n) == 1 else 1.0 / (LeafStrength(per_row, per_leaf)(n) + 1.0)
+    if len(n) == 1:  # the only leaf is the tree, and does not differ from it as other leaves do
+        return accuracy, np.array([_tree_strength(parts[:, 2], n[0])])
+    variance = 1.0 / (LeafStrength(per_row, per_leaf)(n) + 1.0)
     share = _inner_share(tree_accuracy, n[0])
     multiple = _tree_variance(parts[:, 2], n[0])
     of_tree = multiple / max(n[0], 1.0) * accuracy * (1.0 - accuracy) / (share * (1 - share))
     return accuracy, np.maximum(1.0 / (variance + of_tree) - 1.0, _LEAST_STRENGTH)
+
+
+def _tree_strength(tree_accuracy: FloatArray, n: float) -> float:
+    """Return how many rows the accuracy of a tree of n rows is known by."""
+    return max(n / _tree_variance(tree_accuracy, n) - 1.0, 1.0)
 
 
 def _tree_variance(tree_accuracy: FloatArray, n: float) -> float:
