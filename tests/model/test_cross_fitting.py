@@ -56,7 +56,7 @@ def test_correctness_and_accuracy_are_those_of_the_slow_twin(n_classes):
     rates, _ = node_accuracy(tree, rows, predicted, found)
     curve = fit_leaf_calibration(found.features, found.correct, np.ones(90))
     shift = naive.tree_shift(rows, fold_of, build, predictions, tree, curve)
-    target = found.accuracy + found.correction + 0.7 * shift
+    target = found.accuracy + 0.3 * found.correction + 0.7 * shift
     by_leaf = naive.leaf_accuracy(tree, rows, predicted, slow, curve, target)
     np.testing.assert_allclose(rates[tree.leaf_ids], list(by_leaf.values()), atol=1e-9)
 
@@ -71,7 +71,7 @@ def test_leaves_together_state_the_corrected_accuracy():
     shares = n[tree.leaf_ids] / n[0]
     curve = fit_leaf_calibration(found.features, found.correct, np.ones(90))
     shift = naive.tree_shift(rows, fold_of, build, predictions, tree, curve)
-    stated = found.accuracy + found.correction + 0.7 * shift
+    stated = found.accuracy + 0.3 * found.correction + 0.7 * shift
     assert shares @ rates[tree.leaf_ids] == pytest.approx(stated)
 
 
@@ -327,7 +327,7 @@ def test_a_leaf_without_tested_rows_has_the_accuracy_of_the_curve():
         found.features[tested], found.correct[tested], np.ones(sum(tested))
     )
     shift = naive.tree_shift(rows, fold_of, build, predictions, tree, curve)
-    target = found.accuracy + found.correction + 0.7 * shift
+    target = found.accuracy + 0.3 * found.correction + 0.7 * shift
     by_leaf = naive.leaf_accuracy(tree, rows, predicted, slow, curve, target)
     assert rates[left_out] == pytest.approx(by_leaf[left_out])
 

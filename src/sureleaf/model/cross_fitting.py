@@ -779,8 +779,8 @@ def node_accuracy(
     The accuracy of the tree is that of the fold trees, corrected for the rows that they lacked and
     for how this tree differs from them. Greedy trees of an exclusive or find it in one sample and
     miss it in the next; the leaves of a tree show which it is. So the difference between the
-    calibrated accuracy of its leaves and that of the leaves of the fold trees is added, as a
-    control variate.
+    calibrated accuracy of its leaves and that of the leaves of the fold trees is a control variate:
+    what it differs from its expected value, the correction, is added.
 
     Parameters
     ----------
@@ -838,8 +838,10 @@ def node_accuracy(
     bound = 0.5 / (total + 1.0)  # no number of correct predictions proves that none is wrong
     shares = leaf_sizes / leaf_sizes.sum()
     of_fold_trees = out_of_fold.leaves.mean_accuracy(calibration)
-    difference = 0.0 if np.isnan(of_fold_trees) else float(shares @ curve) - of_fold_trees
-    target = out_of_fold.accuracy + out_of_fold.correction + _TREE_SHIFT * difference
+    difference = float(shares @ curve) - of_fold_trees
+    # The rows that the fold trees lacked are expected to make just the correction of a difference.
+    unexpected = 0.0 if np.isnan(difference) else difference - out_of_fold.correction
+    target = out_of_fold.accuracy + out_of_fold.correction + _TREE_SHIFT * unexpected
     shift = shift_to_mean(accuracy, shares, float(np.clip(target, bound, 1.0 - bound)))
     accuracy = expit(logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9)) + shift)
     strength = leaf_strength(
