@@ -79,8 +79,9 @@ def tree_shift(rows, fold_of, build, predictions, tree, curve):
 
 
 def leaf_accuracy(tree, rows, predicted, found, curve, target):
-    """Accuracy of the leaves: of the curve and the leaf's own rows, averaged with the probability
-    that trees of the folds give the leaf's class for these rows, and shifted to the target.
+    """Accuracy of the leaves: of the curve and the leaf's own rows that trees of the folds predict as
+    its class, averaged with the probability that these trees give the class for all rows of the
+    leaf, and shifted to the target.
 
     The part of this probability is a half, and more in leaves of few rows."""
     leaf_of_row = route(tree, rows.table).heaviest()
@@ -88,7 +89,8 @@ def leaf_accuracy(tree, rows, predicted, found, curve, target):
     for leaf in tree.leaf_ids.tolist():
         own = [told for row, told in found.items() if leaf_of_row[row] == leaf]
         base = curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
-        rates[leaf] = (sum(told[0] for told in own) + 60 * base) / (len(own) + 60)
+        agreeing = [told[0] for told in own if told[3] == predicted[leaf]]
+        rates[leaf] = (sum(agreeing) + 400 * base) / (len(agreeing) + 400)
         of_class = []
         for _, of_fold_tree, _, label in own:
             is_correct = curve(np.array([of_fold_tree]))[0]

@@ -61,7 +61,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-_CURVE_ROWS = 60.0
+_CURVE_ROWS = 400.0
 """The calibrated accuracy of a leaf counts as much as so many of its own out-of-fold rows."""
 
 _CLASS_ROWS = 15.0
@@ -770,10 +770,10 @@ def node_accuracy(
     """Return the accuracy of every node on unseen rows, and the strength of that knowledge.
 
     The leaf calibration gives an accuracy by the features of a node. In a leaf, the out-of-fold
-    predictions of its own rows are added: they are many in large leaves, where it hardly matters
-    that the leaf was drawn around the classes of its rows. The result is averaged with the
-    probability that the fold trees give the class of the leaf for these rows: trees that are right
-    about the rows of a leaf, but name another class than the leaf, do not speak for the leaf. Then
+    predictions of its own rows as the leaf's class are added: they are many in large leaves, where
+    it hardly matters that the leaf was drawn around the classes of its rows. Trees that are right
+    about a row, but name another class than the leaf, do not speak for the leaf. The result is
+    averaged with the probability that the fold trees give the class of the leaf for its rows. Then
     all are shifted so that the mean over the leaves is the accuracy of the tree.
 
     The accuracy of the tree is that of the fold trees, corrected for the rows that they lacked and
@@ -816,14 +816,15 @@ def node_accuracy(
     row = routes.rows()
     weight = np.where(tested, weights, 0.0)[row] * routes.shares
     own = np.bincount(routes.nodes, weight, tree.n_nodes)
-    own_correct = np.bincount(
-        routes.nodes, weight * np.where(tested, correct, 0.0)[row], tree.n_nodes
-    )
-    accuracy = (own_correct + _CURVE_ROWS * curve) / (own + _CURVE_ROWS)
+    decided = out_of_fold.decided[row]
+    agreeing = np.where(decided == predicted[routes.nodes], weight, 0.0)
+    agreed = np.bincount(routes.nodes, agreeing, tree.n_nodes)
+    right = np.bincount(routes.nodes, agreeing * np.where(tested, correct, 0.0)[row], tree.n_nodes)
+    accuracy = (right + _CURVE_ROWS * curve) / (agreed + _CURVE_ROWS)
     if nodes is None:
         named = _probability_of_class(
             predicted[routes.nodes],
-            out_of_fold.decided[row],
+            decided,
             calibration(out_of_fold.features)[row],
             rows.n_classes,
         )
