@@ -102,7 +102,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Rows for a target": [(curves.answers, (100,))],
     "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
     "Levels of trees": [
-        *((levels.confidence, (kind, 40, 107)) for kind in levels.TREES),
+        *((levels.confidence, (kind, 80, 107)) for kind in levels.TREES),
         *((levels.utility, (kind, 107)) for kind in levels.PRUNINGS),
     ],
     "Segments in which a model is wrong": [
