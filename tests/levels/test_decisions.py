@@ -293,6 +293,14 @@ def test_the_predicted_class_is_the_first_of_the_largest(n_classes: int) -> None
     assert few.tolist() == predicted_class(np.tile(table, (65, 1)))[: len(table)].tolist()
 
 
+@pytest.mark.parametrize("n_rows", [64, 65, 519, 520, 521])
+def test_the_predicted_class_of_many_classes_does_not_depend_on_the_number_of_rows(
+    n_rows: int,
+) -> None:
+    table = np.random.default_rng(0).integers(0, 9, (n_rows, 26)) / 100.0  # many ties
+    assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
+
+
 def test_the_decision_is_the_first_of_the_cheapest_whatever_the_unit_of_the_costs() -> None:
     rng = np.random.default_rng(0)
     table = rng.integers(1, 5, (200, 3)).astype(float)

@@ -71,24 +71,66 @@ def test_the_smallest_fingerprints_are_kept(name):
     rows = rows_of(np.tile(TABLES["int8"], (4, 1)) if name == "int8" else TABLES[name])
     distinct, counts = np.unique(fingerprints(rows), return_counts=True)
     seen = seen_rows(rows, n_threads=2)
-    kept = counts[: module.KEPT]
-    largest = int(distinct[: module.KEPT][-1])
-    assert max(largest.bit_length() - 32, 0) == seen.n_dropped_bits
-    assert seen.fingerprints.tolist() == [
-        int(each) >> seen.n_dropped_bits for each in distinct[: module.KEPT]
-    ]
-    assert (seen.n_sampled, seen.n_twins) == (kept.sum(), kept[kept > 1].sum())
+    kept = distinct[: module.KEPT]
+    assert seen.n_dropped_bits == max(int(kept[-1]).bit_length() - 24, 0)
+    assert seen.fingerprints.tolist() == [int(each) >> seen.n_dropped_bits for each in kept]
+    sampled = counts[: module.SAMPLED]
+    assert (seen.n_sampled, seen.n_twins) == (sampled.sum(), sampled[sampled > 1].sum())
     assert seen.is_complete == (len(distinct) <= module.KEPT)
+
+
+def test_twins_of_large_tables_are_counted_by_a_sample(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLED", 500)
+    rows = rows_of(np.repeat(TABLES["by rows"], 2, axis=0), np.zeros(2 * N, dtype=int))
+    seen = seen_rows(rows)
+    assert (len(seen.fingerprints), seen.n_sampled, seen.n_twins) == (module.KEPT, 1000, 1000)
+
+
+def test_a_tenth_of_the_rows_of_a_fit_is_recognised_and_fresh_rows_are_not():
+    """The probabilities of errors that the module states: 3 10^-9 and 10^-6 per table."""
+    X, y = RNG.normal(size=(20_000, 2)), RNG.integers(0, 3, 20_000)
+    seen = seen_rows(rows_of(X[:10_000], y[:10_000]))
+    for start in range(0, 10_000, 1000):
+        part = slice(start, start + 1000)
+        of_fit = seen.compare(rows_of(X[part], y[part]))
+        assert of_fit.n_compared == of_fit.n_equal
+        assert not seen.is_chance(of_fit)
+    fresh = seen.compare(rows_of(X[10_000:], y[10_000:]))
+    assert 150 < fresh.n_compared < 400  # about 256
+    assert seen.is_chance(fresh)
+
+
+def test_three_equal_rows_of_few_are_more_than_chance():
+    """A limit by the kept rows alone would need four."""
+    seen = seen_rows(rows_of(RNG.normal(size=(5000, 2)), np.zeros(5000, dtype=int)))
+    assert seen.expected_share() < 0.0018
+    assert not seen.is_chance(module.EqualRows(11, 3))
+    assert seen.is_chance(module.EqualRows(12, 3))
+    assert seen.is_chance(module.EqualRows(2, 2))
+
+
+def test_wrong_matches_are_as_rare_as_stated():
+    """A fresh row has the kept bits of a row of the fit once in 33,000 to 65,000 rows."""
+    rng = np.random.default_rng(5)
+    wrong = compared = 0
+    for _ in range(20):
+        X = rng.normal(size=(100_256, 1))
+        y = np.zeros(len(X), dtype=int)
+        seen = seen_rows(rows_of(X[:256], y[:256]))
+        found = seen.compare(rows_of(X[256:], y[256:]))
+        wrong, compared = wrong + found.n_equal, compared + found.n_compared
+    assert compared == 2_000_000
+    assert 12 < wrong < 60  # expected: 31, as the largest of 256 fingerprints has all 64 bits
 
 
 def test_fingerprints_of_a_file_that_kept_all_bits_recognise_their_rows():
     rows = rows_of(TABLES["by rows"])
-    distinct = np.unique(fingerprints(rows))[: module.KEPT]
+    distinct = np.unique(fingerprints(rows))[:1024]
     written = seen_rows(rows).to_plain()
     del written["n_dropped_bits"]
     written["fingerprints"] = base64.b64encode(distinct.astype("<u8").tobytes()).decode()
     earlier = SeenRows.from_plain(written)
-    assert earlier.compare(rows) == seen_rows(rows).compare(rows)
+    assert earlier.compare(rows) == (1024, 1024)
     with pytest.raises(Damaged, match="bits"):
         SeenRows.from_plain({**written, "n_dropped_bits": 64})
 

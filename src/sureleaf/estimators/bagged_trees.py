@@ -1,6 +1,7 @@
 """BaggedTreesClassifier: a scikit-learn estimator around a `BaggedModel`."""
 
-from dataclasses import dataclass, fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -10,10 +11,18 @@ from sklearn.base import clone
 
 from sureleaf.arguments import check_choice, check_number, runs_elsewhere, thread_count
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
+from sureleaf.estimators.base import (
+    ModelEstimator,
+    class_weights,
+    compact_bytes,
+    is_plain,
+    read_training_rows,
+)
 from sureleaf.estimators.tree_classifier import TreeClassifier
+from sureleaf.files.state_file import State
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
+from sureleaf.model.compact_state import compact_state, state_from_compact
 from sureleaf.model.fitting import TreeSettings, build, check_max_features, trees_at_once
 from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
@@ -159,6 +168,8 @@ class BaggedTreesClassifier(ModelEstimator):
     """The training rows, kept for out-of-bag predictions until `forget_rows`."""
     _sums: BagSums | None = None
     """Sums of the out-of-bag predictions of the training rows."""
+    _oob_proba: NDArray[np.float64] | None = None
+    """Out-of-bag probabilities, in a bag that was pickled."""
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -213,6 +224,7 @@ class BaggedTreesClassifier(ModelEstimator):
         model, sums = self._calibrated(model, rows, template)
         # Assigned only now, so that a fit that fails leaves the estimator as it was.
         self.model_, self.estimator_, self._rows, self._sums = model, template, rows, sums
+        self._oob_proba = None
         return self
 
     def check_parameters(self) -> None:
@@ -358,7 +370,10 @@ class BaggedTreesClassifier(ModelEstimator):
     @property
     def oob_proba_(self) -> NDArray[np.float64]:
         """Out-of-bag probabilities; NaN for rows that are in every bag."""
-        return out_of_bag_probabilities(self._fitted(), self._out_of_bag_sums())
+        model = self._fitted()
+        if self._oob_proba is not None:
+            return self._oob_proba.copy()
+        return out_of_bag_probabilities(model, self._out_of_bag_sums())
 
     @property
     def oob_levels_(self) -> OutOfBagLevels:
@@ -408,6 +423,7 @@ class BaggedTreesClassifier(ModelEstimator):
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "estimator": template}
         other.model_, other.estimator_, other._sums = model, template, sums
+        other._oob_proba = None
         return other
 
     def forget_rows(self) -> Self:
@@ -425,32 +441,44 @@ class BaggedTreesClassifier(ModelEstimator):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the rows, after the evidence that needs them has been computed.
+        """Leave out the rows, after what needs them has been computed.
 
-        Sums and template are plain values, too, so that skops has to trust one type.
+        Out-of-bag probabilities and template are plain values, too, so that skops has to trust one
+        type.
         """
+        oob_proba = None
         if self.__sklearn_is_fitted__():
             self.complete_model()
+            if self._sums is not None or self._oob_proba is not None:
+                oob_proba = self.oob_proba_
         state: dict[str, Any] = super().__getstate__()
-        state.pop("_rows", None)
-        if isinstance(state.get("_sums"), BagSums):
-            sums = state.pop("_sums")
-            state["sums_state_"] = {each.name: getattr(sums, each.name) for each in fields(sums)}
+        for name in ("_rows", "_sums", "_oob_proba"):
+            state.pop(name, None)
+        header, arrays = {}, {} if oob_proba is None else {"oob_proba": oob_proba}
         if type(state.get("estimator_")) is TreeClassifier:
             parameters = state["estimator_"].get_params(deep=False)
-            try:
+            # An estimate of another library stays an object.
+            with suppress(SureleafError):
                 parameters["leaf_estimate"] = estimate_to_plain(parameters["leaf_estimate"])
-            except SureleafError:  # of another library, so it stays an object
-                return state
-            del state["estimator_"]
-            state["template_state_"] = parameters
+                del state["estimator_"]
+                plain = {n: v for n, v in parameters.items() if n == "leaf_estimate" or is_plain(v)}
+                header["template"] = plain
+                state["template_state_"] = {n: v for n, v in parameters.items() if n not in plain}
+        if header or arrays:
+            state["bag_state_"] = compact_state(State(header, arrays))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         sums, parameters = state.pop("sums_state_", None), state.pop("template_state_", None)
-        if sums is not None:
+        content = compact_bytes(state.pop("bag_state_", None))
+        if sums is not None:  # of an earlier version
             state["_sums"] = BagSums(**sums)
+        if content is not None:
+            written = state_from_compact(content)
+            state["_oob_proba"] = written.arrays.get("oob_proba")
+            if "template" in written.header:
+                parameters = {**written.header["template"], **parameters}
         if parameters is not None:
             estimate = estimate_from_plain(parameters["leaf_estimate"])
             state["estimator_"] = TreeClassifier(**{**parameters, "leaf_estimate": estimate})

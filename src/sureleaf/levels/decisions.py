@@ -36,6 +36,7 @@ _ROUNDING = 1e-12
 expected costs that differ by less in units of the largest cost."""
 
 _FEW_ROWS = 64
+_FEW_ROWS_PER_CLASS = 20
 """Up to here, the number of NumPy calls is the time, not the rows."""
 
 _LARGEST_COST = 1e150  # its square is still a finite number
@@ -153,7 +154,9 @@ def predicted_class(probabilities: FloatArray, rule: CostRule | None = None) -> 
     """
     if rule is not None:
         return rule.decide(probabilities)
-    if len(probabilities) <= _FEW_ROWS:  # a service predicts row by row: three calls, not ten
+    n_rows, n_classes = probabilities.shape
+    if n_rows <= max(_FEW_ROWS, _FEW_ROWS_PER_CLASS * n_classes):
+        # A service predicts row by row, and small trees have few nodes: three calls, not ten.
         least = probabilities.max(axis=1, keepdims=True) - _ROUNDING
         first: NDArray[np.intp] = (probabilities >= least).argmax(axis=1)
         return first

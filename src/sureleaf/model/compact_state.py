@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -106,7 +107,11 @@ _LISTS: Final = ("splits", "predictions")
 def _without_lists(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     """Move numbers per node, and fingerprints, from the header to the arrays."""
     header = dict(header)
-    levels, seen = header.get("levels"), header.get("seen")
+    levels, seen, schema = header.get("levels"), header.get("seen"), header.get("schema")
+    if schema and [each["name"] for each in schema["columns"]] == _names(len(schema["columns"])):
+        kinds = [{k: v for k, v in each.items() if k != "name"} for each in schema["columns"]]
+        runs = [[len(list(run)), kind] for kind, run in groupby(kinds)]
+        header["schema"] = {"named": schema["named"], "runs": runs}
     if levels and levels.get("stability"):
         stability = dict(levels["stability"])
         for name in _LISTS:
@@ -121,6 +126,12 @@ def _without_lists(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def _with_lists(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    if "runs" in header.get("schema", ()):
+        kinds = [kind for length, kind in header["schema"].pop("runs") for _ in range(length)]
+        names = _names(len(kinds))
+        header["schema"]["columns"] = [
+            {"name": name, **kind} for name, kind in zip(names, kinds, strict=True)
+        ]
     if "stability/splits" in arrays:
         for name in _LISTS:
             values = arrays.pop(f"stability/{name}").tolist()
@@ -129,6 +140,11 @@ def _with_lists(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         prints = np.cumsum(arrays.pop("seen/steps"), dtype=np.uint64).astype("<u8")
         header["seen"]["fingerprints"] = base64.b64encode(prints.tobytes()).decode()
     return header
+
+
+def _names(n_columns: int) -> list[str]:
+    """Return the names that columns without names have."""
+    return [f"x{index}" for index in range(n_columns)]
 
 
 # ---- arrays that follow from others --------------------------------------------------------------

@@ -5,6 +5,20 @@ the smallest `KEPT` of them, so a row of the fit can be recognised if its finger
 largest one that is kept. Where many rows are equal, as in tables of few categories, fresh rows
 equal rows of the fit by chance. How often is estimated from the rows of the fit themselves: by the
 share of them that have a twin.
+
+**How likely an error is.** A row that differs from all rows of the fit has the kept bits of one of
+them with a probability of 256 / 2^24 to 256 / 2^23: once in 65,000 to 33,000 rows that can be
+compared. Rows are refused if at least as many are equal as chance gives with probability 10^-6, by
+an upper limit (99.9 %) of the share of twins. In a large table without twins this limit is
+1 - 0.001^(1 / 4096) = 0.17 %, a hundred times the share of wrong matches. So fresh rows are refused
+with probability 10^-6 at most, unless the limit is too low, which has probability 0.001.
+
+All rows of a fit are always recognised, unless nearly every row has a twin. A part of them is
+recognised if 3 of its rows can be compared, since 0.0017^3 < 10^-6. Of a share s of the rows of a
+large table, 256 s can be compared on average, so a part is missed with the probability of fewer
+than 3 by Poisson's distribution: 3 10^-9 with a tenth of the rows, 3 10^-4 with a twentieth, 11 %
+with a fiftieth. Among fresh rows, 3 equal rows are enough if up to 11 can be compared, 4 if up to
+43, 6 if up to 188.
 """
 
 import base64
@@ -24,12 +38,15 @@ from sureleaf.tree import TrainingRows
 
 __all__ = ["EqualRows", "SeenRows", "seen_rows"]
 
-KEPT = 1024
-"""Fingerprints that a model keeps: 4 kB, and enough to notice a tenth of 50,000 rows."""
+KEPT = 256
+"""Fingerprints that a model keeps. They take 0.6 kB in a pickle."""
 
-KEPT_BITS = 32
-"""Bits that are kept of each fingerprint, from the highest bit of the largest one that is kept. A
-row that is not of the fit has the same bits as one of the fit in one of 4 million cases."""
+KEPT_BITS = 24
+"""Bits that are kept of each fingerprint, from the highest bit of the largest one that is kept."""
+
+SAMPLED = 4096
+"""Different rows by which twins are counted. They are more than are kept: the fewer equal rows are
+to be expected by chance, the fewer are needed to recognise rows of the fit."""
 
 SIGNIFICANCE = 1e-6
 """Chance gives so many equal rows with this probability at most, where rows are refused."""
@@ -53,7 +70,7 @@ class SeenRows:
     fingerprints : ndarray of uint64
         The smallest ones, ascending, without repetition, and without their lowest bits.
     n_sampled : int
-        Rows of the fit that have one of these fingerprints.
+        Rows of the fit by which twins were counted, those of these fingerprints among them.
     n_twins : int
         How many of them are equal to another row of the fit.
     is_complete : bool
@@ -137,15 +154,13 @@ def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
     every = _fingerprints(rows, n_threads)
     if not len(every):
         return None
-    small = _smallest(every)
-    distinct = np.unique(small)
-    largest = distinct[:KEPT][-1]
-    n_dropped_bits = max(int(largest).bit_length() - KEPT_BITS, 0)
-    prints, counts = np.unique(
-        small[small <= largest] >> np.uint64(n_dropped_bits), return_counts=True
-    )
+    distinct, counts = np.unique(_smallest(every), return_counts=True)
+    is_complete, counts = len(distinct) <= KEPT, counts[:SAMPLED]
+    kept = distinct[:KEPT]
+    n_dropped_bits = max(int(kept[-1]).bit_length() - KEPT_BITS, 0)
+    prints = np.unique(kept >> np.uint64(n_dropped_bits))
     n_twins = int(counts[counts > 1].sum())
-    return SeenRows(prints, int(counts.sum()), n_twins, len(distinct) <= KEPT, n_dropped_bits)
+    return SeenRows(prints, int(counts.sum()), n_twins, is_complete, n_dropped_bits)
 
 
 def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
@@ -155,11 +170,11 @@ def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
 
 
 def _smallest(prints: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the rows that have the smallest distinct fingerprints, `KEPT` and one more."""
+    """Return the rows that have the smallest distinct fingerprints, at least `SAMPLED` of them."""
     # Fingerprints are evenly distributed, so a few times as many rows as are needed will do.
-    share = 4 * (KEPT + 1) / len(prints)
+    share = 4 * SAMPLED / len(prints)
     if share < 1:
         small = prints[prints < np.uint64(share * 2**64)]
-        if len(np.unique(small)) > KEPT:
+        if len(np.unique(small)) >= SAMPLED:
             return small
     return prints
