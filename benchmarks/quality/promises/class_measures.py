@@ -30,8 +30,6 @@ DISTANCES = np.array([1.0, 1.0, 0.7])
 OVERLAP = 0.6
 """The distances of classes that overlap much, as a share of the others."""
 
-FEW = "fewer than 10 positive rows are found, so measures of them are skewed"
-
 UNSTABLE = "fully grown trees change with their rows, so rows of one table are not independent"
 
 
@@ -156,7 +154,6 @@ def repeated(runs: int, settings: tuple[Setting, ...] = SETTINGS) -> Iterator[Pr
             splits = "10 folds" + (f" x {design.repeats}" if design.repeats > 1 else "")
         setting = f"{learner}, n = {n}, {100 * share:g} % positive, {splits}"
         setting += ", classes overlap much" if scale < 1 else ""
-        few = FEW if n * share * truth["recall"] < 10 else ""
         for name in CLASS_MEASURES:
             yield false_positives(
                 f"{name} over repeated splits, equal learners: false verdicts",
@@ -170,7 +167,6 @@ def repeated(runs: int, settings: tuple[Setting, ...] = SETTINGS) -> Iterator[Pr
                 f"{setting}, true {truth[name]:.2f}",
                 held[name] / runs,
                 runs,
-                warning=few,
                 default=True,
             )
 

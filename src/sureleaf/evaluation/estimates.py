@@ -10,7 +10,7 @@ from scipy.special import expit, ndtri
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.boundary_variance import plausible_range, row_influences
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
@@ -394,7 +394,8 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         low, high = _on_the_logit_scale(result.value, high - result.value, measure)
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
-    return _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
+    found = _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
+    return _at_least_plausible(found, evaluation, measure) if is_pooled(measure) else found
 
 
 def _rate_of_few_splits(
@@ -439,6 +440,19 @@ def _at_least_exact(result: Estimate, evaluation: "Evaluation", measure: Measure
         return result
     method = f"{result.method}, no shorter than Clopper-Pearson's of {n:.4g} {_units(evaluation)}"
     return replace(result, low=min(low, result.low), high=max(high, result.high), method=method)
+
+
+def _at_least_plausible(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Widen the interval to what recalibrated scores allow, if that is wider.
+
+    Where few rows are predicted as a class, its recall and F are near 0 and so is their spread,
+    but not what the next table may show. A recalibration whose own value is outside the interval
+    does not describe these rows, and is not used.
+    """
+    allowed = plausible_range(evaluation, measure, result.level)
+    if allowed is None or not result.low <= allowed.value <= result.high:
+        return result
+    return replace(result, low=min(result.low, allowed.low), high=max(result.high, allowed.high))
 
 
 def _units(evaluation: "Evaluation") -> str:
