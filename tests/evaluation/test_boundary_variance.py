@@ -213,6 +213,20 @@ def test_a_recalibration_that_does_not_describe_the_rows_leaves_the_interval_alo
     assert apart.high <= wide.high < 0.99
 
 
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_a_boundary_of_balanced_classes_does_not_move_with_their_proportions(how: str) -> None:
+    X, y = table(5)
+    for resample, is_zero in ((how, True), ("none", False)):
+        judged = evaluate(
+            LogisticRegression(), X, y, design=KFold(5, resample=resample), random_state=0
+        )
+        found = row_influences(judged, NAMED["recall"])
+        sums = np.bincount(y, found.values)
+        assert (np.abs(sums) < 1e-9).all() == is_zero
+        allowed = plausible_range(judged, NAMED["recall"], 0.95)
+        assert allowed.low < judged.estimate("recall").value < allowed.high
+
+
 def test_a_learning_curve_has_the_variance_of_the_boundary() -> None:
     X, y = table(4, strength=0.4)
     curve = learning_curve(LogisticRegression(), X, y, measure="recall", random_state=0)

@@ -164,7 +164,8 @@ def boundary_of(evaluation: "Evaluation") -> "Boundary | None":
     if stride > 1:
         cells = cells[evaluation.row[cells] % stride == 0]
     n_used = len(range(0, len(evaluation.truth), stride))
-    return fit_boundary(evaluation.scored(cells), evaluation.row[cells] // stride, n_used)
+    rows, balanced = evaluation.row[cells] // stride, evaluation.design.resample != "none"
+    return fit_boundary(evaluation.scored(cells), rows, n_used, balanced=balanced)
 
 
 def _stride(evaluation: "Evaluation") -> int:
@@ -283,8 +284,13 @@ class Boundary:
         return measure.value(replace(self.scored, prediction=scores.argmax(axis=1)))
 
 
-def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None:
+def fit_boundary(
+    scored: Scored, rows: IntArray, n_rows: int, *, balanced: bool = False
+) -> Boundary | None:
     """Return the boundary behind predictions of ``n_rows`` rows.
+
+    ``balanced`` says that the learner was trained on classes that count equally, so that its
+    boundary does not move with the class proportions of the table.
 
     It is None if nothing is known of it: there are no probabilities, decisions do not follow them,
     they say nothing of the classes, or many rows have the same.
@@ -308,12 +314,18 @@ def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None
         return None
     n_repeats = len(rows) / max(int(np.count_nonzero(np.bincount(rows))), 1)
     weights = _weights(scored)
+    totals = np.bincount(scored.truth, weights, minlength=scored.n_classes)
+    shares = np.maximum(totals / max(totals.sum(), 1e-300), 1 / (2 * n_rows))
+    if balanced:
+        weights = weights / shares[scored.truth]
     weights = weights * weights.sum() / max(float(np.square(weights).sum()), 1e-300)  # effective
-    fit = _recalibrate(logs, scored.truth, weights, n_repeats)
+    fit = _recalibrate(logs, scored.truth, weights, n_repeats, by_class=balanced)
     if fit is None:
         return None
     parameters, covariance, errors = fit
     slope, intercepts = float(parameters[-1]), parameters[:-1]
+    if balanced:
+        intercepts = intercepts + np.log(shares[1:] / shares[0])
     directions: FloatArray = np.linalg.cholesky(covariance).T.astype(np.float64)
     return Boundary(scored, rows, n_rows, logs, offsets, slope, intercepts, directions, errors)
 
@@ -357,13 +369,19 @@ def _decision_offsets(logs: FloatArray, prediction: IntArray) -> FloatArray | No
 
 
 def _recalibrate(
-    logs: FloatArray, truth: IntArray, weights: FloatArray, n_repeats: float
+    logs: FloatArray,
+    truth: IntArray,
+    weights: FloatArray,
+    n_repeats: float,
+    *,
+    by_class: bool = False,
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Return the parameters, their covariance, and the influence of each prediction on them.
 
     The parameters are an intercept for each class but the first, and the slope, which comes last.
     A slope of 1 is kept unless it is refuted: the scores then are on the scale on which the learner
-    fitted them. A slope that may be 0 says that the scores tell nothing.
+    fitted them. A slope that may be 0 says that the scores tell nothing. ``by_class`` says that the
+    weights of each class have a fixed sum, so that a row takes weight from the others of its class.
     """
     fitted = _newton(logs, truth, weights, np.append(np.zeros(logs.shape[1] - 1), 1.0))
     if fitted is None:
@@ -383,6 +401,11 @@ def _recalibrate(
     covariance = n_repeats * (inverse + inverse.T) / 2
     if not (np.linalg.eigvalsh(covariance) > 0).all():
         return None
+    if by_class:
+        for code in np.unique(truth):
+            own = truth == code
+            mean = gradients[own].sum(axis=0) / max(float(weights[own].sum()), 1e-300)
+            gradients[own] -= weights[own, None] * mean
     return parameters, covariance, gradients @ inverse
 
 

@@ -66,13 +66,16 @@ def is_pooled(measure: Measure) -> bool:
     return measure.row_values is None and bool(measure.counted or measure.of_counts)
 
 
-def has_one_round(measure: Measure, kind: str) -> bool:
+def has_one_round(measure: Measure, kind: str, resample: str = "none") -> bool:
     """Return whether repeats leave the interval as wide as one round of splits.
 
     They do so for measures that move with the decision boundary. For an AUC they do only over
-    hold-outs, whose training parts are smaller.
+    hold-outs, whose training parts are smaller. A loss moves with the model, too, if the model is
+    fitted to balanced classes: it minimises another loss than that of the table.
     """
-    return is_pooled(measure) or (measure.row_values is None and kind == "repeated holdout")
+    if is_pooled(measure) or (measure.row_values is None and kind == "repeated holdout"):
+        return True
+    return measure.row_values is not None and resample != "none"
 
 
 UNSTABLE = 0.15
@@ -171,6 +174,7 @@ def estimate(
     note = f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
     return replace(
         result,
+        value=min(max(result.value, measure.low), measure.high),  # rounding may exceed 1
         low=max(result.low, measure.low),
         high=min(result.high, measure.high),
         method=result.method + note,
@@ -385,7 +389,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         level=level,
         hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
         least_variance=_boundary_variance(evaluation, measure),
-        one_round=has_one_round(measure, evaluation.design.kind)
+        one_round=has_one_round(measure, evaluation.design.kind, evaluation.design.resample)
         or share_between_repeats(evaluation, measure) > UNSTABLE,
         degrees_of_one_round=measure.row_values is None,
     )
@@ -513,11 +517,11 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
     losses = np.zeros((len(evaluation.main_splits), n))
     counts = np.ones(losses.shape, dtype=np.int32)
     plan = enumerate(evaluation.design.splits(evaluation.truth, seed=evaluation.seed))
-    trained = {i: split.train for i, split in plan if not evaluation.splits[i].failure}
+    drawn = {i: split.drawn for i, split in plan if not evaluation.splits[i].failure}
     for b, i in enumerate(evaluation.main_splits):
         cells = evaluation.cells_of(i)
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
-        counts[b] = np.bincount(trained[i], minlength=n)
+        counts[b] = np.bincount(drawn[i], minlength=n)
     result = out_of_bag_mean(losses, counts, evaluation.weights)
     if not math.isfinite(result.value):
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
