@@ -12,7 +12,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sureleaf.comparison import compare
 from sureleaf.designs import KFold
 from sureleaf.evaluation import evaluate, learning_curve
-from sureleaf.evaluation.boundary_variance import fit_boundary, row_influences
+from sureleaf.evaluation.boundary_variance import (
+    PlausibleRange,
+    fit_boundary,
+    plausible_range,
+    row_influences,
+)
+from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.evaluation.measures.named import NAMED, Scored
 from tests.long_runs import runs
 
@@ -151,6 +157,74 @@ def test_nothing_is_known_of_a_boundary_without_scores_that_explain_the_decision
     assert row_influences(trees, NAMED["recall"]) is None  # the rows of a leaf have one score
     smooth = evaluate(LogisticRegression(), X, y, design=KFold(3), random_state=0)
     assert row_influences(smooth, NAMED["quadratic_loss"]) is None  # not a measure of decisions
+
+
+@pytest.mark.parametrize("seed", [7, 25])
+def test_a_recall_of_zero_is_no_more_certain_than_the_boundary(seed: int) -> None:
+    """The rows alone gave .15 and .18, and a coverage of .89: the next table may find a quarter."""
+    X, y = table(seed, n=120, strength=0.3)
+    judged = evaluate(LogisticRegression(), X, y, design=KFold(5), random_state=0)
+    found, allowed = judged.estimate("recall"), plausible_range(judged, NAMED["recall"], 0.95)
+    assert found.value == 0
+    assert found.high > 1.4 * clopper_pearson(0, y.sum()).high
+    assert found.high == allowed.high
+    assert found.low == 0
+
+
+@pytest.mark.parametrize("name", ["recall", "specificity", "balanced_accuracy"])
+def test_the_plausible_range_of_many_rows_is_that_of_the_first_order(name: str) -> None:
+    """Where a measure is linear in the parameters, it is the interval of a variance."""
+    n, measure = 40_000, NAMED[name]
+    p = two_classes(n)
+    boundary = fit_boundary(scored(p), np.arange(n), n)
+    allowed = boundary.plausible(measure, 0.95, None, n)
+    values = [
+        boundary._expected(measure, side * move) for move in boundary.directions for side in (-1, 1)
+    ]
+    slopes = np.diff(np.reshape(values, (-1, 2)))[:, 0] / 2
+    half = 1.96 * np.sqrt(np.square(slopes).sum())
+    assert allowed.value == pytest.approx(measure.value(boundary.scored), abs=0.02)
+    assert (allowed.high - allowed.low) / 2 == pytest.approx(half, rel=0.15)
+
+
+def test_the_plausible_range_does_not_depend_on_the_unit_of_the_weights() -> None:
+    p, numbers = two_classes(300), np.arange(300)
+    ranges = [
+        fit_boundary(scored(p, weights=np.full(300, unit)), numbers, 300).plausible(
+            NAMED["recall"], 0.95, None, 300
+        )
+        for unit in (1.0, 100.0)
+    ]
+    assert ranges[0].low == pytest.approx(ranges[1].low)
+    assert ranges[0].high == pytest.approx(ranges[1].high)
+
+
+def test_a_recalibration_that_does_not_describe_the_rows_leaves_the_interval_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = table(1)
+    judged = evaluate(LogisticRegression(), X, y, design=KFold(5), random_state=0)
+    wide, path = judged.estimate("recall"), "sureleaf.evaluation.estimates.plausible_range"
+    monkeypatch.setattr(path, lambda *_: PlausibleRange(0.99, 0.0, 1.0))
+    apart = judged.estimate("recall")
+    monkeypatch.setattr(path, lambda *_: None)
+    assert apart == judged.estimate("recall")
+    assert wide.low <= apart.low
+    assert apart.high <= wide.high < 0.99
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_a_boundary_of_balanced_classes_does_not_move_with_their_proportions(how: str) -> None:
+    X, y = table(5)
+    for resample, is_zero in ((how, True), ("none", False)):
+        judged = evaluate(
+            LogisticRegression(), X, y, design=KFold(5, resample=resample), random_state=0
+        )
+        found = row_influences(judged, NAMED["recall"])
+        sums = np.bincount(y, found.values)
+        assert (np.abs(sums) < 1e-9).all() == is_zero
+        allowed = plausible_range(judged, NAMED["recall"], 0.95)
+        assert allowed.low < judged.estimate("recall").value < allowed.high
 
 
 def test_a_learning_curve_has_the_variance_of_the_boundary() -> None:

@@ -119,6 +119,8 @@ def test_resampling_balances_the_training_part_only(how: str) -> None:
             assert set(split.train) == set(plain.train)
         else:
             assert len(set(split.train)) == len(split.train)
+        assert split.drawn.tolist() == plain.train.tolist()
+        assert split.n_train == plain.n_train == len(plain.train)
 
 
 def test_time_is_never_turned_round() -> None:

@@ -1,11 +1,15 @@
 """Every design gets the interval that is valid for it, and no other."""
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 from sklearn import metrics
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -387,6 +391,87 @@ def test_priors_take_over_sampling_back() -> None:
     assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
     with pytest.raises(InvalidArgumentError, match=r"proportions of the classes \[0, 1\]"):
         judged.with_priors([1.0])
+
+
+def unequal(design, n: int = 120):
+    labels = np.repeat([0, 1], [n - n // 6, n // 6])
+    rows = np.random.default_rng(8).normal(size=(n, 2)) + 0.9 * labels[:, None]
+    return evaluate(LogisticRegression(), rows, labels, design=design, random_state=0)
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_balancing_classes_does_not_change_how_much_splits_have_in_common(how: str) -> None:
+    """By the rows that are kept, a tenth of the rows counted as half of the training rows."""
+    judged = unequal(KFold(5, resample=how))
+    assert judged.test_to_train == pytest.approx(1 / 4)
+    again = unequal(KFold(5, resample=how, repeats=2))
+    assert again.test_to_train == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_repeats_do_not_shorten_the_interval_of_a_loss_of_balanced_classes(how: str) -> None:
+    """The model minimises another loss, so that of the table moves with it to first order."""
+    judged = unequal(KFold(5, resample=how, repeats=4))
+    found, values = judged.estimate("quadratic_loss"), judged.split_values("quadratic_loss")
+    half = stdtrit(9, 0.975) * np.sqrt(0.45 * values.var(ddof=1))
+    assert found.high - found.value >= half - 1e-12
+    other = replace(judged, prediction=1 - judged.prediction, probabilities=None)
+    gaps = judged.split_values("accuracy") - other.split_values("accuracy")
+    test = compare(replace(judged, probabilities=None), other)
+    half = stdtrit(9, 0.975) * np.sqrt(0.45 * gaps.var(ddof=1))
+    assert test.high - test.difference == pytest.approx(half)
+    assert test.repeats_needed is None
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_a_bootstrap_of_balanced_classes_counts_the_rows_it_has_drawn(how: str) -> None:
+    """Rows that were left out to balance the classes counted as tested, and as wrong."""
+    judged = unequal(Bootstrap(25, resample=how))
+    found, plain = judged.estimate("accuracy"), unequal(Bootstrap(25)).estimate("accuracy")
+    _, means = judged.row_values("accuracy")
+    assert found.value == pytest.approx(means.mean())
+    assert found.high - found.low < 2 * (plain.high - plain.low)
+
+
+MACRO_RECALL = Measure(
+    "macro recall",
+    lambda rows: NAMED["balanced_accuracy"].value(rows),
+    of_counts=lambda counts, _: NAMED["balanced_accuracy"].of_counts(counts, 0),
+    low=0.0,
+    high=1.0,
+)
+
+
+@pytest.mark.parametrize("distance", [0.5, 6.0])
+@pytest.mark.parametrize(
+    "design",
+    [
+        KFold(5),
+        KFold(5, stratified=False, repeats=2),
+        RepeatedHoldout(4, stratified=False),
+        KFold(5, resample="under"),
+        Bootstrap(10),
+    ],
+)
+def test_a_class_that_is_absent_or_never_predicted_gives_no_certainty(design, distance) -> None:
+    """Of three classes, the rarest has four rows: most folds have none of it."""
+    labels = np.repeat([0, 1, 2], [40, 20, 4])
+    random = np.random.default_rng(2)
+    rows = random.normal(size=(64, 3)) + distance * np.eye(3)[labels]
+    order = random.permutation(64)
+    judged = [
+        evaluate(model, rows[order], labels[order], design=design, random_state=0)
+        for model in (GaussianNB(var_smoothing=0.1), DummyClassifier())
+    ]
+    for name in ("balanced_accuracy", "kappa", "matthews", MACRO_RECALL):
+        measure = name if isinstance(name, Measure) else NAMED[name]
+        for one in judged:
+            found = one.estimate(measure)
+            assert measure.low <= found.low <= found.value <= found.high <= measure.high
+            assert found.high - found.low > 0.02
+        test = compare(*judged, measure=measure)
+        assert np.isfinite([test.low, test.high, test.p_value]).all()
+        assert test.high - test.low > 0.02
 
 
 ZERO = np.where(np.arange(120) % 10 < 4, 0.0, 1.0)

@@ -13,6 +13,7 @@ from benchmarks.quality.promises import (
     estimates,
     folds,
     levels,
+    macro_measures,
     many,
     models,
     planned,
@@ -62,6 +63,10 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "utility of trees": lambda: levels.utility("default", 2, (100,)),
     "Student's t": lambda: many.student(400),
     "measures of a class": lambda: class_measures.repeated(runs(24), class_measures.SETTINGS[3:4]),
+    "macro measures": lambda: macro_measures.over_folds(runs(24), macro_measures.SETTINGS[:1]),
+    "balanced classes": lambda: class_measures.balanced(
+        runs(24), (("logistic regression", class_measures.KFold(10, resample="under")),)
+    ),
     "few repeats": lambda: class_measures.few_repeats(
         runs(24), (("tree", 150, class_measures.NestedKFold(5, repeats=2)),)
     ),

@@ -20,6 +20,7 @@ from benchmarks.quality.promises import (
     estimates,
     folds,
     levels,
+    macro_measures,
     many,
     models,
     planned,
@@ -87,6 +88,10 @@ SECTIONS: dict[str, list[Part]] = {
     "Measures of a class, repeated splits": [
         (class_measures.repeated, (320, (setting,))) for setting in class_measures.SETTINGS
     ],
+    "Macro measures of three classes": [
+        (macro_measures.over_folds, (320, (setting,))) for setting in macro_measures.SETTINGS
+    ],
+    "Designs that balance the classes": [(class_measures.balanced, (320,))],
     "Means over rows, few repeats": [(class_measures.few_repeats, (320,))],
     "Accuracy, one round of ten folds": [(class_measures.one_round, (320,))],
     "Estimates of an evaluation": [

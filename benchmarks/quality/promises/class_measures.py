@@ -17,6 +17,7 @@ from benchmarks.quality.promises.record import Promise, coverage, false_positive
 from sureleaf import compare
 from sureleaf.designs import Design, KFold, NestedKFold, RepeatedHoldout
 from sureleaf.evaluation import Evaluation
+from sureleaf.evaluation.designs import balance_classes
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures.named import NAMED, Scored
 
@@ -29,8 +30,6 @@ DISTANCES = np.array([1.0, 1.0, 0.7])
 
 OVERLAP = 0.6
 """The distances of classes that overlap much, as a share of the others."""
-
-FEW = "fewer than 10 positive rows are found, so measures of them are skewed"
 
 UNSTABLE = "fully grown trees change with their rows, so rows of one table are not independent"
 
@@ -53,15 +52,16 @@ def logistic(x: Array, y: Array, used: Array, n_steps: int = 8) -> Array:
 
 
 def probabilities(learner: str, x: Array, y: Array, used: Array, at: Array) -> Array:
-    """Return P(1) of the rows ``at`` under a model for each subset of the rows."""
+    """Return P(1) of the rows ``at`` under a model for each choice of rows: how often each."""
     if learner == "logistic regression":
         rows = np.column_stack([np.ones(len(at)), at])
         return expit(logistic(x, y, used.astype(float)) @ rows.T)
     models = (DecisionTreeClassifier(min_samples_leaf=5, random_state=0) for _ in used)
+    parts = (np.repeat(np.arange(len(x)), times) for times in used)
     return np.array(
         [
             tree.fit(x[rows], y[rows]).predict_proba(at)[:, 1]
-            for tree, rows in zip(models, used, strict=True)
+            for tree, rows in zip(models, parts, strict=True)
         ]
     )
 
@@ -72,12 +72,10 @@ def evaluations(
     """Evaluate two learners, on one column of their own and one in common."""
     x, y = draw(np.random.default_rng([seed, n]), n, share, scale)
     plan = list(design.splits(y, seed=seed))
-    used = np.zeros((len(plan), n), dtype=bool)
-    for i, split in enumerate(plan):
-        used[i, split.train] = True
+    used = np.array([np.bincount(split.train, minlength=n) for split in plan])
     rows = np.concatenate([split.test for split in plan])
     numbers = np.repeat(np.arange(len(plan)), [len(split.test) for split in plan])
-    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, len(s.train), len(s.test)) for s in plan)
+    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, s.n_train, len(s.test)) for s in plan)
     judged = []
     for columns in ([0, 2], [1, 2]):
         p = probabilities(learner, x[:, columns], y, used, x[:, columns])[numbers, rows]
@@ -103,16 +101,19 @@ def evaluations(
 
 
 @cache
-def truths(learner: str, n_train: int, share: float, scale: float = 1.0) -> dict[str, float]:
+def truths(
+    learner: str, n_train: int, share: float, scale: float = 1.0, resample: str = "none"
+) -> dict[str, float]:
     """Return the mean of each measure over training sets of so many rows."""
     rng = np.random.default_rng([n_train, round(100 * share)])
     at, truth = draw(rng, 20_000, share, scale)
     values: dict[str, list[float]] = {
         name: [] for name in ("accuracy", "quadratic_loss", *CLASS_MEASURES)
     }
-    for _ in range(300):
+    for number in range(300):
         x, y = draw(rng, n_train, share, scale)
-        used = np.ones((1, n_train), dtype=bool)
+        trained = balance_classes(np.arange(n_train), y, resample, n_train, number)
+        used = np.bincount(trained, minlength=n_train)[None]
         p = probabilities(learner, x[:, [0, 2]], y, used, at[:, [0, 2]])[0]
         decided = (p > 0.5).astype(np.int64)
         scored = Scored(truth, decided, np.column_stack([1 - p, p]), None, COST, 2, 1)
@@ -156,7 +157,6 @@ def repeated(runs: int, settings: tuple[Setting, ...] = SETTINGS) -> Iterator[Pr
             splits = "10 folds" + (f" x {design.repeats}" if design.repeats > 1 else "")
         setting = f"{learner}, n = {n}, {100 * share:g} % positive, {splits}"
         setting += ", classes overlap much" if scale < 1 else ""
-        few = FEW if n * share * truth["recall"] < 10 else ""
         for name in CLASS_MEASURES:
             yield false_positives(
                 f"{name} over repeated splits, equal learners: false verdicts",
@@ -170,7 +170,6 @@ def repeated(runs: int, settings: tuple[Setting, ...] = SETTINGS) -> Iterator[Pr
                 f"{setting}, true {truth[name]:.2f}",
                 held[name] / runs,
                 runs,
-                warning=few,
                 default=True,
             )
 
@@ -244,4 +243,45 @@ def few_repeats(
             )
 
 
-__all__ = ["few_repeats", "one_round", "repeated", "truths"]
+def balanced(
+    runs: int,
+    settings: tuple[tuple[str, Design], ...] = (
+        ("logistic regression", KFold(10, resample="under")),
+        ("logistic regression", KFold(10, resample="under", repeats=5)),
+        ("logistic regression", KFold(10, resample="over", repeats=5)),
+        ("tree", KFold(10, resample="under")),
+        ("tree", KFold(10, resample="over")),
+    ),
+    n: int = 300,
+    share: float = 0.12,
+) -> Iterator[Promise]:
+    """Designs that balance the classes of the training parts, of which one is rare."""
+    for learner, design in settings:
+        truth = truths(learner, round(0.9 * n), share, 1.0, design.resample)
+        held, wrong = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0)
+        for seed in range(runs):
+            first, second = evaluations(learner, n, share, design, seed)
+            for name in truth:
+                interval = first.estimate(name)
+                held[name] += interval.low <= truth[name] <= interval.high
+                wrong[name] += compare(first, second, measure=name).verdict != "undecided"
+        setting = f"{learner}, n = {n}, {100 * share:g} % positive, {design.resample}-sampled, "
+        setting += "10 folds" + (f" x {design.repeats}" if design.repeats > 1 else "")
+        for name in truth:
+            yield false_positives(
+                f"{name} after balancing classes, equal learners: false verdicts",
+                setting,
+                wrong[name] / runs,
+                runs,
+                default=True,
+            )
+            yield coverage(
+                f"{name} of an algorithm after balancing classes: coverage",
+                f"{setting}, true {truth[name]:.2f}",
+                held[name] / runs,
+                runs,
+                default=True,
+            )
+
+
+__all__ = ["balanced", "few_repeats", "one_round", "repeated", "truths"]

@@ -71,7 +71,7 @@ def compare_algorithms(
         level=level,
         hidden_variance=hidden_variance(a, b, measure),
         least_variance=least_variance(a, b, measure),
-        one_round=has_one_round(measure, a.design.kind),
+        one_round=has_one_round(measure, a.design.kind, a.design.resample),
         degrees_of_one_round=measure.row_values is None,
     )
     return difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)

@@ -128,7 +128,8 @@ def compare(
         margin=margin,
         detect=detect,
     )
-    if question == "algorithm" and not independent and not has_one_round(measure, a.design.kind):
+    one_round = has_one_round(measure, a.design.kind, a.design.resample)
+    if question == "algorithm" and not independent and not one_round:
         half_width = (
             deciding_half_width(comparison.detect, margin, test)
             if margin > 0

@@ -15,12 +15,19 @@ not depend on the number of splits. It is used as the least variance of an inter
 the same score for many rows, such as trees and nearest neighbours, have no such variance: their
 models differ from split to split by more, so the splits show it.
 
+A variance is not enough where few rows are predicted as a class: a recall of 0 has none, although
+another table might have given .3. There the recalibration itself has an interval: the measures that
+it expects, over all parameters that the table does not refute (`plausible_range`).
+
 References
 ----------
 Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika 45,
 562-565.
 
 Jaeckel, L. A. (1972). The infinitesimal jackknife. Memorandum MM 72-1215-11, Bell Laboratories.
+
+Venzon, D. J. and Moolgavkar, S. H. (1988). A method for computing profile-likelihood-based
+confidence intervals. Applied Statistics 37, 87-94.
 """
 
 from collections.abc import Callable
@@ -28,6 +35,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.evaluation.measures.named import Measure, Scored
@@ -36,7 +44,15 @@ from sureleaf.evaluation.measures.rates import count_pairs
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = ["Boundary", "RowInfluences", "boundary_of", "fit_boundary", "row_influences"]
+__all__ = [
+    "Boundary",
+    "PlausibleRange",
+    "RowInfluences",
+    "boundary_of",
+    "fit_boundary",
+    "plausible_range",
+    "row_influences",
+]
 
 ENOUGH_ROWS = 20_000
 """Rows that are enough for a variance; of more, a part is used."""
@@ -116,6 +132,30 @@ def row_influences(evaluation: "Evaluation", measure: Measure) -> RowInfluences 
     return RowInfluences(values, groups, len(values) / len(evaluation.truth))
 
 
+@dataclass(frozen=True)
+class PlausibleRange:
+    """The measure that a recalibration expects, and its range over plausible parameters."""
+
+    value: float
+    low: float
+    high: float
+
+
+def plausible_range(
+    evaluation: "Evaluation", measure: Measure, level: float
+) -> PlausibleRange | None:
+    """Return the values of a measure that the recalibrated scores allow; None if not known.
+
+    It is a profile interval: the smallest and the largest value over the parameters within so many
+    standard errors as a normal variable is at this level. Unlike a variance, it follows the measure
+    where that is not linear, for instance at a recall of 0.
+    """
+    if not measure.is_of_decisions or evaluation.boundary is None:
+        return None
+    groups = None if evaluation.groups is None else evaluation.groups[:: _stride(evaluation)]
+    return evaluation.boundary.plausible(measure, level, groups, len(evaluation.truth))
+
+
 def boundary_of(evaluation: "Evaluation") -> "Boundary | None":
     """Return the decision boundary of the evaluation, from a part of its rows if there are many."""
     if evaluation.probabilities is None:
@@ -124,7 +164,8 @@ def boundary_of(evaluation: "Evaluation") -> "Boundary | None":
     if stride > 1:
         cells = cells[evaluation.row[cells] % stride == 0]
     n_used = len(range(0, len(evaluation.truth), stride))
-    return fit_boundary(evaluation.scored(cells), evaluation.row[cells] // stride, n_used)
+    rows, balanced = evaluation.row[cells] // stride, evaluation.design.resample != "none"
+    return fit_boundary(evaluation.scored(cells), rows, n_used, balanced=balanced)
 
 
 def _stride(evaluation: "Evaluation") -> int:
@@ -150,6 +191,8 @@ class Boundary:
         What is added to the logarithms before the largest is chosen.
     slope : float
         That of the recalibration.
+    intercepts : ndarray
+        Those of the recalibration, for each class but the first; 0 if probabilities are calibrated.
     directions : ndarray
         Independent movements of the parameters by one standard error, one per row: an intercept
         for each class but the first, and the slope.
@@ -163,6 +206,7 @@ class Boundary:
     logs: FloatArray
     offsets: FloatArray
     slope: float
+    intercepts: FloatArray
     directions: FloatArray
     errors: FloatArray
 
@@ -187,14 +231,66 @@ class Boundary:
         centred: FloatArray = total - total.mean()
         return centred
 
+    def plausible(
+        self, measure: Measure, level: float, groups: IntArray | None, n_all: int
+    ) -> PlausibleRange | None:
+        """Return the range of a measure over plausible parameters; None if it is undefined.
+
+        Parameters are searched along each axis and along the gradient, where they are independent
+        and of one standard error.
+        """
+        units = self.rows if groups is None else groups[self.rows]
+        errors = np.array([np.bincount(units, own) for own in self.errors.T])
+        covariance = errors @ errors.T * self.n_rows / n_all
+        if not (np.linalg.eigvalsh(covariance) > 0).all():
+            return None
+        reach = float(ndtri(0.5 + level / 2)) * np.linalg.cholesky(covariance).T
+        found = [(self._expected(measure, move), self._expected(measure, -move)) for move in reach]
+        gradient = np.nan_to_num([up - down for up, down in found])
+        length = float(np.linalg.norm(gradient))
+        if length > 0:
+            along = gradient / length @ reach
+            found.append((self._expected(measure, along), self._expected(measure, -along)))
+        value = self._expected(measure, np.zeros(len(reach)))
+        values = np.append(np.ravel(found), value)
+        values = values[np.isfinite(values)]
+        if not np.isfinite(value):
+            return None
+        return PlausibleRange(value, float(values.min()), float(values.max()))
+
+    def _expected(self, measure: Measure, move: FloatArray) -> float:
+        """Return the measure of the expected counts; both truth and decisions have moved."""
+        scores = self.logs * (self.slope + move[-1])
+        scores[:, 1:] += move[:-1]
+        decided = (scores + self.slope * self.offsets).argmax(axis=1)
+        scores[:, 1:] += self.intercepts
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p *= (_weights(self.scored) / p.sum(axis=1))[:, None]
+        n_classes = p.shape[1]
+        counts = np.array([np.bincount(decided, own, minlength=n_classes) for own in p.T])
+        truth, prediction = np.indices(counts.shape).reshape(2, -1)
+        cells = replace(
+            self.scored,
+            truth=truth,
+            prediction=prediction,
+            probabilities=None,
+            weights=counts.ravel(),
+        )
+        return measure.of_split(cells)
+
     def _moved(self, measure: Measure, move: FloatArray) -> float:
         scores = self.logs * (self.slope + move[-1]) + self.slope * self.offsets
         scores[:, 1:] += move[:-1]
         return measure.value(replace(self.scored, prediction=scores.argmax(axis=1)))
 
 
-def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None:
+def fit_boundary(
+    scored: Scored, rows: IntArray, n_rows: int, *, balanced: bool = False
+) -> Boundary | None:
     """Return the boundary behind predictions of ``n_rows`` rows.
+
+    ``balanced`` says that the learner was trained on classes that count equally, so that its
+    boundary does not move with the class proportions of the table.
 
     It is None if nothing is known of it: there are no probabilities, decisions do not follow them,
     they say nothing of the classes, or many rows have the same.
@@ -217,12 +313,21 @@ def fit_boundary(scored: Scored, rows: IntArray, n_rows: int) -> Boundary | None
     if offsets is None or not _varies_by_row(logs, rows):
         return None
     n_repeats = len(rows) / max(int(np.count_nonzero(np.bincount(rows))), 1)
-    fit = _recalibrate(logs, scored.truth, _weights(scored), n_repeats)
+    weights = _weights(scored)
+    totals = np.bincount(scored.truth, weights, minlength=scored.n_classes)
+    shares = np.maximum(totals / max(totals.sum(), 1e-300), 1 / (2 * n_rows))
+    if balanced:
+        weights = weights / shares[scored.truth]
+    weights = weights * weights.sum() / max(float(np.square(weights).sum()), 1e-300)  # effective
+    fit = _recalibrate(logs, scored.truth, weights, n_repeats, by_class=balanced)
     if fit is None:
         return None
-    slope, covariance, errors = fit
+    parameters, covariance, errors = fit
+    slope, intercepts = float(parameters[-1]), parameters[:-1]
+    if balanced:
+        intercepts = intercepts + np.log(shares[1:] / shares[0])
     directions: FloatArray = np.linalg.cholesky(covariance).T.astype(np.float64)
-    return Boundary(scored, rows, n_rows, logs, offsets, slope, directions, errors)
+    return Boundary(scored, rows, n_rows, logs, offsets, slope, intercepts, directions, errors)
 
 
 def _varies_by_row(logs: FloatArray, rows: IntArray) -> bool:
@@ -264,13 +369,19 @@ def _decision_offsets(logs: FloatArray, prediction: IntArray) -> FloatArray | No
 
 
 def _recalibrate(
-    logs: FloatArray, truth: IntArray, weights: FloatArray, n_repeats: float
-) -> tuple[float, FloatArray, FloatArray] | None:
-    """Return the slope, the covariance of the parameters, and the influence of each prediction.
+    logs: FloatArray,
+    truth: IntArray,
+    weights: FloatArray,
+    n_repeats: float,
+    *,
+    by_class: bool = False,
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return the parameters, their covariance, and the influence of each prediction on them.
 
     The parameters are an intercept for each class but the first, and the slope, which comes last.
     A slope of 1 is kept unless it is refuted: the scores then are on the scale on which the learner
-    fitted them. A slope that may be 0 says that the scores tell nothing.
+    fitted them. A slope that may be 0 says that the scores tell nothing. ``by_class`` says that the
+    weights of each class have a fixed sum, so that a row takes weight from the others of its class.
     """
     fitted = _newton(logs, truth, weights, np.append(np.zeros(logs.shape[1] - 1), 1.0))
     if fitted is None:
@@ -281,17 +392,21 @@ def _recalibrate(
     if abs(slope - 1) <= DOUBT * error:
         start = np.append(parameters[:-1], 1.0)
         fitted = _newton(logs, truth, weights, start, fixed_slope=True)
-        slope = 1.0
     elif slope <= DOUBT * error:
         return None
     if fitted is None:
         return None
-    _, information, gradients = fitted
+    parameters, information, gradients = fitted
     inverse = np.linalg.inv(information)
     covariance = n_repeats * (inverse + inverse.T) / 2
     if not (np.linalg.eigvalsh(covariance) > 0).all():
         return None
-    return slope, covariance, gradients @ inverse
+    if by_class:
+        for code in np.unique(truth):
+            own = truth == code
+            mean = gradients[own].sum(axis=0) / max(float(weights[own].sum()), 1e-300)
+            gradients[own] -= weights[own, None] * mean
+    return parameters, covariance, gradients @ inverse
 
 
 def _newton(

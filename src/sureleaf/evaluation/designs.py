@@ -1,7 +1,7 @@
 """Designs: which rows train a model and which rows test it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -38,6 +38,8 @@ class Split:
     repeat, fold : int
     without : int or None
         The second left-out fold of a split of nested cross-validation, otherwise None.
+    unbalanced : ndarray of row numbers, or None
+        The training rows before their classes were balanced; None if they were not.
     """
 
     train: IntArray
@@ -45,6 +47,21 @@ class Split:
     repeat: int
     fold: int
     without: int | None = None
+    unbalanced: IntArray | None = None
+
+    @property
+    def drawn(self) -> IntArray:
+        """The training rows before their classes are balanced."""
+        return self.train if self.unbalanced is None else self.unbalanced
+
+    @property
+    def n_train(self) -> int:
+        """Number of different training rows before their classes are balanced.
+
+        These decide how much the models of two splits have in common: rows that one split leaves
+        out to balance its classes may be used by the next.
+        """
+        return int(np.count_nonzero(np.bincount(self.drawn)))
 
 
 class Design:
@@ -79,8 +96,11 @@ class Design:
         Split
         """
         for number, split in enumerate(self._plan(np.asarray(classes), groups, seed)):
-            train = balance_classes(split.train, classes, self.resample, seed, number)
-            yield Split(train, split.test, split.repeat, split.fold, split.without)
+            if self.resample == "none":
+                yield split
+            else:
+                train = balance_classes(split.train, classes, self.resample, seed, number)
+                yield replace(split, train=train, unbalanced=split.train)
 
     def __post_init__(self) -> None:
         check_choice("resample", self.resample, ("none", "over", "under"))

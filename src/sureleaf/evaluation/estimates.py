@@ -10,7 +10,7 @@ from scipy.special import expit, ndtri
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.boundary_variance import plausible_range, row_influences
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
@@ -66,13 +66,16 @@ def is_pooled(measure: Measure) -> bool:
     return measure.row_values is None and bool(measure.counted or measure.of_counts)
 
 
-def has_one_round(measure: Measure, kind: str) -> bool:
+def has_one_round(measure: Measure, kind: str, resample: str = "none") -> bool:
     """Return whether repeats leave the interval as wide as one round of splits.
 
     They do so for measures that move with the decision boundary. For an AUC they do only over
-    hold-outs, whose training parts are smaller.
+    hold-outs, whose training parts are smaller. A loss moves with the model, too, if the model is
+    fitted to balanced classes: it minimises another loss than that of the table.
     """
-    return is_pooled(measure) or (measure.row_values is None and kind == "repeated holdout")
+    if is_pooled(measure) or (measure.row_values is None and kind == "repeated holdout"):
+        return True
+    return measure.row_values is not None and resample != "none"
 
 
 UNSTABLE = 0.15
@@ -171,6 +174,7 @@ def estimate(
     note = f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
     return replace(
         result,
+        value=min(max(result.value, measure.low), measure.high),  # rounding may exceed 1
         low=max(result.low, measure.low),
         high=min(result.high, measure.high),
         method=result.method + note,
@@ -385,7 +389,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         level=level,
         hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
         least_variance=_boundary_variance(evaluation, measure),
-        one_round=has_one_round(measure, evaluation.design.kind)
+        one_round=has_one_round(measure, evaluation.design.kind, evaluation.design.resample)
         or share_between_repeats(evaluation, measure) > UNSTABLE,
         degrees_of_one_round=measure.row_values is None,
     )
@@ -394,7 +398,8 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         low, high = _on_the_logit_scale(result.value, high - result.value, measure)
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
-    return _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
+    found = _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
+    return _at_least_plausible(found, evaluation, measure) if is_pooled(measure) else found
 
 
 def _rate_of_few_splits(
@@ -439,6 +444,19 @@ def _at_least_exact(result: Estimate, evaluation: "Evaluation", measure: Measure
         return result
     method = f"{result.method}, no shorter than Clopper-Pearson's of {n:.4g} {_units(evaluation)}"
     return replace(result, low=min(low, result.low), high=max(high, result.high), method=method)
+
+
+def _at_least_plausible(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
+    """Widen the interval to what recalibrated scores allow, if that is wider.
+
+    Where few rows are predicted as a class, its recall and F are near 0 and so is their spread,
+    but not what the next table may show. A recalibration whose own value is outside the interval
+    does not describe these rows, and is not used.
+    """
+    allowed = plausible_range(evaluation, measure, result.level)
+    if allowed is None or not result.low <= allowed.value <= result.high:
+        return result
+    return replace(result, low=min(result.low, allowed.low), high=max(result.high, allowed.high))
 
 
 def _units(evaluation: "Evaluation") -> str:
@@ -499,11 +517,11 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
     losses = np.zeros((len(evaluation.main_splits), n))
     counts = np.ones(losses.shape, dtype=np.int32)
     plan = enumerate(evaluation.design.splits(evaluation.truth, seed=evaluation.seed))
-    trained = {i: split.train for i, split in plan if not evaluation.splits[i].failure}
+    drawn = {i: split.drawn for i, split in plan if not evaluation.splits[i].failure}
     for b, i in enumerate(evaluation.main_splits):
         cells = evaluation.cells_of(i)
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
-        counts[b] = np.bincount(trained[i], minlength=n)
+        counts[b] = np.bincount(drawn[i], minlength=n)
     result = out_of_bag_mean(losses, counts, evaluation.weights)
     if not math.isfinite(result.value):
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")

@@ -104,7 +104,7 @@ class SplitFacts:
     without : int or None
         The second fold left out by a split of nested cross-validation.
     n_train : int
-        Number of different training rows.
+        Number of different training rows, before their classes are balanced.
     n_test : int
     failure : str or None
         Type and message of the error that stopped it, if any.
@@ -249,7 +249,7 @@ class Evaluation(TextDisplay):
 
     @property
     def test_to_train(self) -> float:
-        """Mean over splits of the number of test rows by that of different training rows."""
+        """Mean over splits of the number of test rows by `SplitFacts.n_train`."""
         own = [self.splits[i] for i in self.main_splits]
         return float(np.mean([facts.n_test / facts.n_train for facts in own]))
 

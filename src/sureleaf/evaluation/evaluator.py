@@ -453,9 +453,8 @@ def _read_cost(cost: ArrayLike, table: Table) -> Any:
 
 def _facts(outcome: Outcome) -> SplitFacts:
     split = outcome.split
-    n_train = int(np.count_nonzero(np.bincount(split.train)))
     return SplitFacts(
-        split.repeat, split.fold, split.without, n_train, len(split.test), outcome.failure
+        split.repeat, split.fold, split.without, split.n_train, len(split.test), outcome.failure
     )
 
 

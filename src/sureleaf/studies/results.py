@@ -144,7 +144,7 @@ class StudyResults:
                     split.repeat,
                     split.fold,
                     split.without,
-                    int(np.count_nonzero(np.bincount(split.train))),
+                    split.n_train,
                     len(split.test),
                 )
                 for split in self.design.splits(

@@ -143,6 +143,8 @@ def test_the_trap_of_9990_to_10_is_seen_by_every_rate_but_accuracy() -> None:
     assert measures.balanced_accuracy(truth, prediction) == 0.5
     assert measures.kappa(truth, prediction) == 0.0
     assert measures.matthews(truth, prediction) == 0.0
+    three = np.repeat([0, 1, 2], [60, 30, 10])
+    assert measures.matthews(three, np.zeros(100, dtype=int)) == 0.0  # not 1e-8
 
 
 @pytest.mark.parametrize("name", RATES)

@@ -557,6 +557,8 @@ def matthews_of(counts: Counts) -> float:
     """Return Matthews' coefficient from a confusion matrix."""
     share = counts / counts.sum()
     actual, predicted = share.sum(axis=1), share.sum(axis=0)
+    if min(np.count_nonzero(actual), np.count_nonzero(predicted)) < 2:
+        return 0.0  # otherwise a quotient of rounding errors
     covariance = float(np.trace(share) - actual @ predicted)
     spread = float(1 - actual @ actual) * float(1 - predicted @ predicted)
     coefficient = ratio(covariance, math.sqrt(max(spread, 0.0)))
