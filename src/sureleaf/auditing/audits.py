@@ -1009,6 +1009,8 @@ def _level_columns(
         flagged |= confidence < request.confidence
     if request.utility is not None:
         flagged |= utility < request.utility
+    # What allows for one more error may exceed the rows of a leaf that reaches the levels.
+    rows_needed = np.where(flagged, rows_needed, np.fmin(rows_needed, n))
     rounding = 1e-9
     return {
         "n": n,
