@@ -109,6 +109,13 @@ def test_wrong_types_at_predict_are_refused_with_the_column_and_what_it_held():
     np.testing.assert_array_equal(model.predict(X.astype({"age": "int8"})), model.predict(X))
 
 
+def test_dates_as_text_at_predict_are_told_how_to_become_dates():
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40)})
+    model = TreeClassifier.c45().fit(days, np.arange(40) > 20)
+    with pytest.raises(SureleafError, match=r"got text, first '2024-02-01' .*pandas.to_datetime"):
+        model.predict(pd.DataFrame({"day": ["2024-02-01"]}))
+
+
 # ---- numbers -------------------------------------------------------------------------------
 
 
