@@ -56,6 +56,23 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
     assert cut == 0
 
 
+def test_long_names_of_classes_hide_nothing_on_a_phone_and_cover_nothing_on_paper(
+    show: Show,
+) -> None:
+    labels = ("tested_for_it_negative", "tested_for_it_positive")
+    page = show(document(n_leaves=3, labels=labels), viewport={"width": 390, "height": 844})
+    for table in (".classes", ".matrix", ".by-class"):
+        for box in page.locator(f".scroll:has(> {table})").all():
+            assert box.evaluate("one => one.scrollWidth - one.clientWidth") <= 1, table
+    page.set_viewport_size({"width": 688, "height": 971})  # A4 without its margins
+    page.emulate_media(media="print")
+    for side in page.locator(".decision-side").all():
+        place = side.bounding_box()
+        assert place["x"] + place["width"] <= 689
+        table = side.locator("table").first.bounding_box()
+        assert table["width"] <= place["width"] + 1
+
+
 def test_text_from_the_data_does_nothing(show: Show) -> None:
     made = hostile_document()
     page = show(made, reduced_motion="no-preference")

@@ -1,5 +1,7 @@
 """The behaviour that all commands share, tested on the installed command."""
 
+import codecs
+import io
 import json
 import os
 import pty
@@ -17,6 +19,7 @@ import pytest
 
 import sureleaf as package
 from sureleaf.cli.application import application
+from sureleaf.cli.output import show_json
 from tests.cli.command import SURELEAF, run, sureleaf, sureleaf_here
 
 COMMANDS = [
@@ -296,3 +299,28 @@ def test_ctrl_c_while_a_library_makes_a_class_is_an_interrupt(
 
     monkeypatch.setattr("sureleaf.cli.application._parser", raise_as_python_does)
     assert run(capsys, "doctor") == (130, "", "sureleaf: interrupted\n")
+
+
+def test_a_terminal_without_unicode_gets_ascii_signs_of_the_same_width():
+    """The signs of our own drawings and texts, and letters of the data as codes."""
+    with codecs.getwriter("ascii")(io.BytesIO(), errors="sureleaf.plain") as stream:
+        stream.write("├─●┤ \u22121.7 “é” ▁█")
+        assert stream.getvalue() == b'|-o| -1.7 "\\xe9" 18'
+
+
+def test_json_is_ascii_where_the_stream_is_not_utf_8(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    monkeypatch.setattr(sys, "stdout", out)
+    show_json({"größe": "\u22121"})
+    out.flush()
+    assert json.loads(out.buffer.getvalue().decode("ascii")) == {"größe": "\u22121"}
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_a_text_column_is_noted_once_with_the_cure_of_the_file(capsys, tmp_path):
+    path = tmp_path / "ages.csv"
+    ages = "".join(f"{age}.5;{'x' if age % 2 else 'z'}\n" for age in range(25))
+    path.write_text(f"age;y\n{ages}30,5;x\n")
+    _, _, err = run(capsys, "rank", path, "--target", "y")
+    assert err.count("note") == 1
+    assert "for commas, put semicolons" in err

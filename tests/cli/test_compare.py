@@ -1,6 +1,7 @@
 """sureleaf compare, run in this process on a small table."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 from sureleaf import TreeClassifier, bootstrap_error
+from sureleaf.cli.compare import _short_names
 from sureleaf.comparison import compare, compare_many
 from sureleaf.evaluation import Evaluation
 from tests.cli.command import run
@@ -36,6 +38,7 @@ def test_two_models_are_compared_on_one_table(
     assert code == 0
     assert "TreeClassifier() is better than DummyClassifier(): accuracy" in text
     assert "●" in out
+    assert " DummyClassifier " in out
 
 
 def test_two_models_are_compared_by_cost(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,3 +143,30 @@ def test_an_evaluation_by_bootstrap_shows_632_plus(
     for name in ("training", "leave_one_out", "e632", "e632_plus", "no_information"):
         assert found[name] == pytest.approx(getattr(expected, name), abs=1e-12)
     assert f".632+ {expected.e632_plus:.4f}" in " ".join(run(capsys, *arguments)[1].split())
+
+
+def test_every_table_may_have_a_target_of_its_own(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, rows = data.read_text(encoding="utf-8").split("\n", 1)
+    other = tmp_path / "other.csv"
+    other.write_text(f"{header.replace('class', 'kind')}\n{rows}", encoding="utf-8")
+    models = ["-m", "TreeClassifier(max_depth=1)", "-m", "sklearn.dummy.DummyClassifier"]
+    code, out, _ = run(capsys, "compare", data, other, "-t", "class", "-t", "kind", *models)
+    assert code == 0
+    assert re.search(r"accuracy +TreeClassifier +DummyClassifier\n", out)
+    code, _, err = run(capsys, "compare", data, *["-t", "class"] * 2, *models)
+    assert code == 2
+    assert "once per table in their order; got 2 targets for 1 table." in err
+
+
+@pytest.mark.parametrize(
+    ("models", "names"),
+    [
+        (["TreeClassifier.c45", "sklearn.svm.SVC(C=2)"], ["TreeClassifier.c45", "SVC"]),
+        (["sklearn.svm.SVC(C=1)", "sklearn.svm.SVC(C=2)"], ["SVC(C=1)", "SVC(C=2)"]),
+        (["a.Tree", "b.Tree"], ["a.Tree", "b.Tree"]),
+    ],
+)
+def test_names_are_short_as_far_as_they_differ(models: list[str], names: list[str]) -> None:
+    assert _short_names(models) == names

@@ -240,6 +240,10 @@ def test_repeats_help_until_the_rows_are_the_limit() -> None:
     assert 1 < easier.repeats_needed < 100
     assert f"or {easier.repeats_needed} repeats" in easier.sentence
     assert harder.repeats_needed is None
+    same = compare(a, a)  # never differ: only rows shorten the interval
+    assert same.rows_needed is not None
+    assert same.repeats_needed is None
+    assert "repeats" not in same.sentence
     # repeats do not narrow the interval of a measure that moves with the decision boundary
     assert compare(a, b, measure="recall", detect=0.5).repeats_needed is None
 

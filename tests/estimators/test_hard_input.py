@@ -109,6 +109,13 @@ def test_wrong_types_at_predict_are_refused_with_the_column_and_what_it_held():
     np.testing.assert_array_equal(model.predict(X.astype({"age": "int8"})), model.predict(X))
 
 
+def test_dates_as_text_at_predict_are_told_how_to_become_dates():
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40)})
+    model = TreeClassifier.c45().fit(days, np.arange(40) > 20)
+    with pytest.raises(SureleafError, match=r"got text, first '2024-02-01' .*pandas.to_datetime"):
+        model.predict(pd.DataFrame({"day": ["2024-02-01"]}))
+
+
 # ---- numbers -------------------------------------------------------------------------------
 
 
@@ -301,7 +308,9 @@ def test_weights_at_the_ends_of_the_numbers_have_a_result():
         with pytest.warns(UserWarning, match="cannot be counts"):
             tiny.fit(X, y, sample_weight=np.full(40, 5e-324))
         assert tiny.score(X, y) == 1.0
-        huge = TreeClassifier.c45(criterion=criterion).fit(X, y, sample_weight=np.full(40, 1e145))
+        huge = TreeClassifier.c45(criterion=criterion)
+        with pytest.warns(UserWarning, match="cannot be counts.*divide them"):
+            huge.fit(X, y, sample_weight=np.full(40, 1e145))
         assert huge.score(X, y) == 1.0
         whole = TreeClassifier.c45(criterion=criterion).fit(
             X, y, sample_weight=np.full(40, 2.0**33)

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import beta
 from sklearn.model_selection import KFold
 
-from sureleaf import TreeClassifier, levels
+from sureleaf import TreeClassifier, audit, levels
 from sureleaf.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
@@ -470,6 +470,8 @@ def test_rows_needed_reach_the_wanted_levels(n_classes):
     assert len(known)
     for line in known:
         leaf, n = table.leaf[line], table.n[line]
+        if not table.flagged[line] and table.rows_needed[line] == n:
+            continue  # it has enough rows, with or without one more error
         accuracy = table.utility[line] * n / (n + 1)  # the next row may be an error
 
         def above(rows, leaf=leaf, n=n, accuracy=accuracy):
@@ -480,6 +482,23 @@ def test_rows_needed_reach_the_wanted_levels(n_classes):
         assert above(table.rows_needed[line] - 1) < 0.975
         total = table.n.sum() * table.rows_needed[line] / n
         assert table.total_rows_needed[line] == pytest.approx(total, abs=1.0)
+
+
+@pytest.mark.parametrize("levels_from", ["cross_fit", "honest", "training"])
+def test_a_leaf_needs_more_rows_than_it_has_only_if_it_is_flagged(levels_from):
+    X, y = noisy()
+    model = TreeClassifier(pruning=None, levels_from=levels_from, random_state=0).fit(X, y)
+    for utility in (None, 0.7):
+        table = model.leaves(confidence=0.9, utility=utility)
+        assert (table.rows_needed <= table.n)[~table.flagged].all()
+        assert not (table.rows_needed <= table.n)[table.flagged].any()
+    if levels_from == "honest":
+        table = model.leaves(utility=0.99, guarantee="simultaneous")
+        assert not (table.rows_needed <= table.n)[table.flagged].any()
+    if levels_from == "training":
+        with pytest.warns(UserWarning, match="too optimistic"):
+            leaves = audit(model, X, y, rows="training").leaves
+        assert (leaves.rows_needed <= leaves.n)[~leaves.flagged].all()
 
 
 def test_rows_needed_by_the_theory_reach_the_wanted_levels():

@@ -1,5 +1,7 @@
 """Weights and limits mean what they mean in other libraries."""
 
+import time
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -36,6 +38,30 @@ def test_weights_that_sum_to_one_are_importances_and_say_so(tree):
     assert tree.rules() == expected.rules()
     assert tree.model_.weights == "importance"
     np.testing.assert_array_equal(tree.leaf_counts_.n, expected.leaf_counts_.n)
+
+
+@pytest.mark.parametrize("size", [1e16, 1e60, 1e140])
+def test_weights_beyond_whole_numbers_are_importances_and_have_levels(size):
+    trees = [TreeClassifier(pruning=None, max_depth=3, random_state=0) for _ in range(2)]
+    trees[0].fit(X, Y)
+    with pytest.warns(UserWarning, match="cannot be counts.*divide them"):
+        trees[1].fit(X, Y, sample_weight=np.full(len(Y), size))
+    assert trees[0].rules() == trees[1].rules()
+    plain, weighted = (tree.leaves() for tree in trees)
+    np.testing.assert_allclose(weighted.confidence, plain.confidence, rtol=1e-6)
+    np.testing.assert_allclose(weighted.high, plain.high, rtol=1e-6)
+
+
+def test_few_rows_of_large_weights_take_the_time_of_rows():
+    weights = np.full(len(Y), 1e5)  # as of a survey: each row stands for as many people
+    tree = TreeClassifier(pruning=None, max_depth=3, random_state=0)
+    begin = time.perf_counter()
+    tree.fit(X, Y)
+    plain = time.perf_counter() - begin
+    begin = time.perf_counter()
+    tree.fit(X, Y, sample_weight=weights)
+    assert time.perf_counter() - begin < 10 * plain + 0.05
+    assert tree.leaf_counts_.n.sum() == 1e5 * len(Y)
 
 
 def test_bags_of_weights_that_sum_to_one_have_many_rows():

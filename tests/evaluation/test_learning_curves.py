@@ -170,8 +170,8 @@ def test_a_target_beyond_the_limit_is_out_of_reach_and_one_below_is_reached() ->
 def test_rows_without_an_upper_end_are_at_least_the_lower_end() -> None:
     unknown = RowsFor("accuracy", 0.78, 5000, 2, math.inf, 600, 0.95, 0.79)
     assert str(unknown) == (
-        "This curve cannot tell how many rows accuracy 0.78 needs (95 % prediction interval: at "
-        "least 2 rows). Use more repeats, or sizes that are further apart"
+        "This curve cannot tell how many rows accuracy 0.78 needs (95 % prediction interval: "
+        "any number of rows). Use more repeats, or sizes that are further apart"
     )
     beyond = RowsFor("accuracy", 0.99, math.inf, 9000, math.inf, 600, 0.95, 0.95)
     assert "(95 % prediction interval: at least 9,000 rows)" in str(beyond)

@@ -65,6 +65,27 @@ def test_shap_explains_every_probability(fitted):
     np.testing.assert_allclose(total, model.predict_proba(filled), atol=1e-6)
 
 
+def test_shap_explains_every_probability_with_background_rows():
+    shap = pytest.importorskip("shap")
+    X, y = load_iris(return_X_y=True)
+    model = TreeClassifier(pruning=None, random_state=0).fit(X, y)
+    explainer = shap.TreeExplainer(to_sklearn(model), X)
+    total = explainer.shap_values(X).sum(axis=1) + explainer.expected_value
+    np.testing.assert_allclose(total, model.predict_proba(X), atol=1e-6)
+
+
+def test_thresholds_part_rounded_and_unrounded_values_alike():
+    values = np.array([0.1, 0.2, 0.7, 3.8, 1e9 / 7, -2.3, 0.0, 16.0, 1e-50, 1e300])
+    for value in values:  # the threshold is the smaller value
+        X = np.array([[value], [value], [value + abs(value) + 1], [value + abs(value) + 1]])
+        tree = to_sklearn(TreeClassifier(pruning=None, min_samples_leaf=1).fit(X, [0, 0, 1, 1]))
+        threshold = tree.tree_.threshold[0]
+        with np.errstate(over="ignore"):
+            assert threshold == np.float32(threshold)
+            assert value <= threshold
+            assert np.float32(value) <= threshold
+
+
 def test_dtreeviz_reads_every_leaf(fitted):
     dtreeviz = pytest.importorskip("dtreeviz")
     model, X = fitted

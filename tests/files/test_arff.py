@@ -145,6 +145,20 @@ def altered(path, *changes):
     return path
 
 
+def test_other_sheets_that_are_not_empty_are_a_note(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book, path = openpyxl.Workbook(), tmp_path / "rows.xlsx"
+    book.active.append(["n"])
+    book.active.append([1])
+    book.create_sheet("empty")
+    book.save(path)
+    assert read_file(path).to_pydict() == {"n": [1.0]}
+    book.create_sheet("Year 2").append(["n"])
+    book.save(path)
+    with pytest.warns(UserWarning, match="more sheets than 'Sheet', .* not read: 'Year 2'$"):
+        assert read_file(path).to_pydict() == {"n": [1.0]}
+
+
 def test_what_a_sheet_says_of_its_size_loses_no_row_and_takes_no_memory(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -386,3 +386,8 @@ def test_the_thousands_separator_is_checked():
         CsvFormat(thousands="_")
     with pytest.raises(InvalidArgumentError, match="thousands and decimal must differ"):
         CsvFormat(thousands=",", decimal=",")
+
+
+def test_a_file_without_names_is_told_to_have_a_first_line(write: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"got '0' .* Write a first line with the names"):
+        columns(write("0,0,x\n1,2,z\n"))

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import TreeClassifier, audit, compare, evaluate
+from sureleaf import TreeClassifier, audit, compare, evaluate, rank_columns
 from sureleaf.designs import Bootstrap, KFold, NestedKFold
 from sureleaf.formatting import NOTHING
 from sureleaf.report.command_values import fit_values
@@ -25,6 +25,7 @@ from sureleaf.report.terminal import (
     show_fit,
     show_guaranteed,
     show_leaves,
+    show_ranking,
     show_report,
     sparkline,
 )
@@ -53,6 +54,24 @@ def test_a_narrow_terminal_drops_bars_and_never_cuts_a_value(repeated: Any) -> N
     assert "●" in wide
     assert "●" not in narrow
     assert "…" not in narrow
+
+
+def test_forty_columns_wrap_intervals_and_never_cut_a_value(repeated: Any) -> None:
+    summary = repeated.summary()
+    text = printed(show_evaluation(repeated, summary), 40)
+    for name, one in summary.estimates.items():
+        assert re.search(rf"{name} +{one.value:.4f} +{one.low:.4f} to *\n +{one.high:.4f}", text)
+    compared = printed(show_comparison(compare(repeated, repeated)), 40)
+    X, y = three_classes()
+    model = TreeClassifier(random_state=0).fit(X, y)
+    leaves = printed(show_leaves(model, model.leaves(), 0.95), 40)
+    for value in model.leaves().utility:
+        assert re.search(rf" {value:.2f} *\n", leaves)
+    audited = printed(show_audit(audit(GaussianNB().fit(X[:80], y[:80]), X[80:], y[80:])), 40)
+    assert re.search(r"\(Brier\) +\d\.\d{3} *\n", audited)
+    ranked = printed(show_ranking(rank_columns(X, y), y), 40)
+    assert "confidence  utility" in ranked
+    assert "…" not in text + compared + leaves + audited + ranked
 
 
 def test_a_confusion_matrix_of_repeats_says_that_every_prediction_counts(repeated: Any) -> None:

@@ -330,6 +330,10 @@ def test_numbers_given_as_text_are_a_warning() -> None:
         read_table(pd.DataFrame({"age": [*ages, "?"]}))
     with pytest.warns(UserWarning, match="21 of its 21 different values are numbers. If"):
         read_table(pd.DataFrame({"age": [*ages, "1.5"]}))
+    with pytest.warns(UserWarning, match=r"are numbers with commas.*replace\(',', '.'\)"):
+        read_table(pd.DataFrame({"age": [*(f"{age},5" for age in ages), "17"]}))
+    with pytest.warns(UserWarning, match=r"21 of its 22 .* are dates; .* pandas.to_datetime"):
+        read_table(pd.DataFrame({"day": [*(f"2024-03-{day:02}" for day in range(1, 22)), "?"]}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_table(pd.DataFrame({"age": ages}))  # few enough to be meant as categories

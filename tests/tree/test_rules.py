@@ -25,7 +25,7 @@ PLAY = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
 def test_a_leaf_shows_its_rows_counts_and_probability():
     model = TreeClassifier.c45(leaf_estimate="frequency").fit([row[:2] for row in ROWS], PLAY)
     assert model.rules().splitlines() == [
-        "x1 <= 21: yes   100.0 % (4.57 rows: yes 4.57)",
+        "x1 <= 21: yes   100 % (4.57 rows: yes 4.57)",
         "x1 > 21: no   87.5 % (3.43 rows: no 3, yes 0.43)",
     ]
 
@@ -48,7 +48,7 @@ def test_each_category_has_a_branch_or_categories_are_listed():
 
 def test_a_single_leaf_is_called_all_rows_and_one_row_is_singular():
     only = TreeClassifier.c45(leaf_estimate="frequency").fit([[1.0], [2.0]], ["a", "a"])
-    assert only.rules() == "all rows: a   100.0 % (2 rows: a 2)"
+    assert only.rules() == "all rows: a   100 % (2 rows: a 2)"
     assert leaf_rules(only.tree_, only.schema_) == {0: "all rows"}
     one = TreeClassifier.c45(criterion="gini", min_samples_leaf=1).fit([[1.0], [2.0]], ["a", "b"])
     assert "(1 row: a 1)" in one.rules()
@@ -59,11 +59,11 @@ def test_empty_leaves_show_no_rows_and_predict_like_their_parent():
     y = [0] * 21 + [1, 0] * 6
     model = TreeClassifier.c45(pruning=None, leaf_estimate="frequency").fit(X, y)
     assert model.rules().splitlines() == [
-        "a <= 0: 0   100.0 % (21 rows: 0 21)",
+        "a <= 0: 0   100 % (21 rows: 0 21)",
         "a > 0",
         "|   b = u: 0   50.0 % (no rows)",
-        "|   b = v: 1   100.0 % (6 rows: 1 6)",
-        "|   b = w: 0   100.0 % (6 rows: 0 6)",
+        "|   b = v: 1   100 % (6 rows: 1 6)",
+        "|   b = w: 0   100 % (6 rows: 0 6)",
     ]
 
 
@@ -146,8 +146,8 @@ def rules_of(model):
 def test_the_branch_of_missing_values_says_so():
     model = grown([[1.0], [2.0], [3.0], [4.0], [NAN]], ["no", "no", "yes", "yes", "yes"])
     assert model.rules().splitlines() == [
-        "x0 <= 2: no   100.0 % (2 rows: no 2)",
-        "x0 > 2 or missing: yes   100.0 % (3 rows: yes 3)",
+        "x0 <= 2: no   100 % (2 rows: no 2)",
+        "x0 > 2 or missing: yes   100 % (3 rows: yes 3)",
     ]
     assert rules_of(model) == ["x0 <= 2", "x0 > 2 or missing"]
 
@@ -249,9 +249,9 @@ def test_the_branches_of_a_node_mention_only_missing_values_that_arrive():
     model = grown([[1.0], [2.0], [3.0], [NAN]], ["a", "b", "c", "c"])
     assert model.rules().splitlines() == [
         "x0 <= 2",
-        "|   x0 <= 1: a   100.0 % (1 row: a 1)",
-        "|   x0 > 1: b   100.0 % (1 row: b 1)",
-        "x0 > 2 or missing: c   100.0 % (2 rows: c 2)",
+        "|   x0 <= 1: a   100 % (1 row: a 1)",
+        "|   x0 > 1: b   100 % (1 row: b 1)",
+        "x0 > 2 or missing: c   100 % (2 rows: c 2)",
     ]
     assert model.tree_.missing_arrives.tolist() == [True, False, False, False, False]
 
@@ -278,3 +278,9 @@ def test_a_tree_so_deep_that_its_text_would_fill_the_memory_is_refused():
     assert tree.depth == n_tests
     with pytest.raises(InvalidArgumentError, match="Set max_depth, or write the model as JSON"):
         check_text_size(tree)
+
+
+def test_a_probability_just_below_one_is_not_written_as_one():
+    X = np.arange(4000.0)[:, np.newaxis]
+    model = TreeClassifier(pruning=None, leaf_estimate="laplace").fit(X, X[:, 0] < 2000)
+    assert model.rules().splitlines()[0] == "x0 <= 1999: True   > 99.9 % (2000 rows: True 2000)"

@@ -356,7 +356,10 @@ class Growth {
     const bool stored = config.needs_logs() && weights.are_whole();
     const std::size_t largest = stored ? static_cast<std::size_t>(total) + 1 : 1;
     const std::size_t n_stored = stored ? static_cast<std::size_t>(highest) + 2 : 1;
-    return LogTable(largest, std::min(n_stored, std::size_t{1} << 23));
+    // Few rows of large weights look up few of the counts: filling a table of all would take most
+    // of the time.
+    const std::size_t most = std::min(8 * data.table.n_rows + 2, std::size_t{1} << 23);
+    return LogTable(largest, std::min(n_stored, most));
   }
 
   // The entry of each row. One that does not take part is marked, which no other row is here.

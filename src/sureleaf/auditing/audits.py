@@ -37,6 +37,7 @@ from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.evaluation.measures.costs import check_cost
+from sureleaf.formatting import percent
 from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import levels_of_counts
@@ -577,8 +578,8 @@ class Audit:
         low, high = self.accuracy.low, self.accuracy.high
         return (
             f"{self.model} on {self.n_rows:,} {self.rows_in_words}: accuracy "
-            f"{100 * self.accuracy.value:.1f} % ({100 * self.level:g} % interval {100 * low:.1f} "
-            f"to {100 * high:.1f}), mean predicted probability {100 * self.stated:.1f} %, "
+            f"{percent(self.accuracy.value)} ({100 * self.level:g} % interval {100 * low:.1f} "
+            f"to {100 * high:.1f}), mean predicted probability {percent(self.stated)}, "
             f"confidence {self.confidence:.3f}, utility {self.utility:.3f}"
         )
 
@@ -1008,6 +1009,8 @@ def _level_columns(
         flagged |= confidence < request.confidence
     if request.utility is not None:
         flagged |= utility < request.utility
+    # What allows for one more error may exceed the rows of a leaf that reaches the levels.
+    rows_needed = np.where(flagged, rows_needed, np.fmin(rows_needed, n))
     rounding = 1e-9
     return {
         "n": n,

@@ -4,6 +4,7 @@ import errno
 import functools
 import inspect
 import itertools
+import re
 import signal
 import sys
 import threading
@@ -129,7 +130,7 @@ def main(arguments: list[str] | None = None) -> None:
             _clean_up_on_signals(),
             progress_enabled(sys.stderr.isatty()),
         ):
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _Notes()
             code = _parser()(args=words, prog_name="sureleaf", standalone_mode=False)
             flush()
     except ArgumentError as error:
@@ -198,8 +199,19 @@ def _clean_up_on_signals() -> Iterator[None]:
             signal.signal(number, old)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"sureleaf: note: {_one_line(message)}", err=True)
+class _Notes:
+    """Show warnings as lines; of a text column only the one of the file, which has the cure."""
+
+    def __init__(self) -> None:
+        self._text_columns: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        line = _one_line(message)
+        if column := re.match(r"column (.+?) (of .+ is text|holds text)", line):
+            if column[1] in self._text_columns:
+                return
+            self._text_columns.add(column[1])
+        typer.echo(f"sureleaf: note: {line}", err=True)
 
 
 def _message(error: Exception) -> str:

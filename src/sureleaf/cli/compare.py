@@ -1,5 +1,6 @@
 """``sureleaf compare``: whether one of two classifiers, or of two reports, is better."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -28,7 +29,7 @@ def compare(
         ),
     ],
     csv: "options.CsvFormat",
-    target: options.TableTarget = None,
+    targets: options.TableTargets = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,11 +113,14 @@ def compare(
     - sureleaf compare a.csv b.csv c.csv d.csv e.csv -t class
       -m TreeClassifier -m TreeClassifier.c45 -m BaggedTreesClassifier
 
+    - sureleaf compare a.csv b.csv -t class -t colour -m TreeClassifier
+      -m TreeClassifier.c45
+
     - sureleaf compare first.eval second.eval --measure auc
 
     - sureleaf compare old.json new.json --margin 0.02 --gate
     """
-    is_saved = len(paths) == 2 and (target is None or not models)
+    is_saved = len(paths) == 2 and (not targets or not models)
     if is_saved:
         _check_options(context, _EVALUATION_OPTIONS, "a table only")
     if is_saved and any(path.suffix.lower() == ".json" for path in paths):
@@ -125,12 +129,13 @@ def compare(
         return
     if gate:
         raise InvalidArgumentError("--gate needs two reports: sureleaf compare old.json new.json")
-    if not is_saved and (target is None or len(models or []) < 2):
+    if not is_saved and (not targets or len(models or []) < 2):
         raise InvalidArgumentError(
             "compare needs a table with --target and --model twice, or two saved evaluations or "
             f"reports; got {_count(len(paths), 'file')}, {_count(len(models or []), 'model')} "
-            f"and {'no' if target is None else 'a'} target."
+            f"and {'a' if targets else 'no'} target."
         )
+    target_of = _targets_of(paths, targets or [])
     from sureleaf import comparison
     from sureleaf.cli.output import show, show_json
     from sureleaf.evaluation import Evaluation, evaluate
@@ -139,11 +144,12 @@ def compare(
     from sureleaf.report.question import read_model, read_question
 
     chosen = measure or ("accuracy" if cost is None else "decided_cost")
+    names = ["first", "second"] if is_saved else _short_names(models or [])
 
-    def evaluate_all(path: Path) -> list[Evaluation]:
+    def evaluate_all(table: int) -> list[Evaluation]:
         question = read_question(
-            path,
-            str(target),
+            paths[table],
+            target_of[table],
             group=group,
             weight=weight,
             drop=drop or (),
@@ -169,11 +175,13 @@ def compare(
         ]
 
     if len(paths) > 1 and not is_saved:
-        estimates = [[each.estimate(chosen) for each in evaluate_all(path)] for path in paths]
-        scores = [[estimate.value for estimate in row] for row in estimates]
+        scores = [
+            [each.estimate(chosen).value for each in evaluate_all(table)]
+            for table in range(len(paths))
+        ]
         many = comparison.compare_many(
             scores,
-            names=list(models or []),
+            names=list(models or []) if as_json else names,
             higher_is_better=find_measure(chosen).greater_is_better,
             level=level,
         )
@@ -181,11 +189,9 @@ def compare(
         if as_json:
             show_json(command_values.many_values(many, chosen, files, list(models or []), scores))
         else:
-            show(*terminal.show_many(many, chosen, files, list(models or []), scores))
+            show(*terminal.show_many(many, chosen, files, names, scores))
         return
-    first, *others = (
-        [Evaluation.load(path) for path in paths] if is_saved else evaluate_all(paths[0])
-    )
+    first, *others = [Evaluation.load(path) for path in paths] if is_saved else evaluate_all(0)
     with _named_files(paths) if is_saved else nullcontext():
         results = [
             comparison.compare(
@@ -209,13 +215,8 @@ def compare(
             else {"first": (models or [])[0], "comparisons": dict(named)}
         )
         return
-    names = (
-        [("first", "second")]
-        if len(others) == 1
-        else [((models or [])[0], name) for name in (models or [])[1:]]
-    )
-    for pair, result in zip(names, results, strict=True):
-        show(*terminal.show_comparison(result, pair))
+    for name, result in zip(names[1:], results, strict=True):
+        show(*terminal.show_comparison(result, (names[0], name)))
 
 
 def _check_options(context: typer.Context, allowed: frozenset[str], source: str) -> None:
@@ -238,6 +239,24 @@ def _named_files(paths: list[Path]) -> Iterator[None]:
         if start or not both:
             raise
         raise InvalidArgumentError(f"{paths[0].name} and {paths[1].name} {rest}") from None
+
+
+def _targets_of(paths: list[Path], targets: list[str]) -> list[str]:
+    """Return the column to predict of each table."""
+    if targets and len(targets) not in (1, len(paths)):
+        raise InvalidArgumentError(
+            "--target must be given once for all tables, or once per table in their order; got "
+            f"{_count(len(targets), 'target')} for {_count(len(paths), 'table')}."
+        )
+    return targets if len(targets) == len(paths) else targets * len(paths)
+
+
+def _short_names(models: list[str]) -> list[str]:
+    """Return models without their modules and parameters, as far as they stay different."""
+    without_modules = [re.sub(r"^([a-z_][a-z_0-9]*\.)+(?=[A-Z])", "", model) for model in models]
+    bare = [name.partition("(")[0] for name in without_modules]
+    candidates = (bare, without_modules, models)
+    return next((names for names in candidates if len(set(names)) == len(models)), models)
 
 
 def _count(number: int, what: str) -> str:

@@ -62,6 +62,16 @@ TableTarget = Annotated[
         autocompletion=complete_column,
     ),
 ]
+TableTargets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column to predict; needed with tables. Give it once, or once per table.",
+        metavar="COLUMN",
+        autocompletion=complete_column,
+    ),
+]
 Group = Annotated[
     str | None,
     typer.Option(

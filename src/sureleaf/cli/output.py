@@ -1,5 +1,6 @@
 """Printing results (rich text for people, JSON for programs), provenance and completion."""
 
+import codecs
 import errno
 import hashlib
 import io
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
 
 import typer
 
@@ -66,7 +67,10 @@ class _VisibleText:
 
 def show_json(result: Mapping[str, object]) -> None:
     """Print one JSON object, without the NaN and Infinity that strict readers reject."""
-    text = json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False, default=_label_text)
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(
+        result, indent=2, allow_nan=False, ensure_ascii=not is_utf8, default=_label_text
+    )
     _write(visible(text, keep="\n", json=True) + "\n")
 
 
@@ -120,6 +124,29 @@ def _write(text: str) -> None:
         exit_silently()
 
 
+_PLAIN_SIGNS: Final = {
+    **dict.fromkeys("\u2212\u2013─", "-"),
+    **dict.fromkeys("├┤┼", "|"),
+    **dict.fromkeys("“”", '"'),
+    **dict.fromkeys("\u00a0\u2009\u202f", " "),
+    **{block: str(height) for height, block in enumerate("▁▂▃▄▅▆▇█", start=1)},
+    **{"●": "o", "•": "*", "…": ".", "≤": "<=", "≥": ">=", "\u00d7": "x"},
+}
+"""ASCII for the signs of our own texts and drawings."""
+
+
+def _write_plainly(error: UnicodeError) -> tuple[str, int]:
+    """Replace what the encoding of a stream does not have: our signs by ASCII, letters by codes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    plain = (_PLAIN_SIGNS.get(sign) or ascii(sign)[1:-1] for sign in signs)
+    return "".join(plain), error.end
+
+
+codecs.register_error("sureleaf.plain", _write_plainly)
+
+
 def prepare_streams() -> None:
     """Make the standard streams usable: closed ones go nowhere, and no letter is an error.
 
@@ -134,7 +161,7 @@ def prepare_streams() -> None:
                 os.close(opened)
             setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
         elif mode == "w" and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="sureleaf.plain")
 
 
 def exit_silently() -> NoReturn:

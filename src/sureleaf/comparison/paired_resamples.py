@@ -140,7 +140,8 @@ def repeats_until(
 
     More repeats reduce the variance from the choice of folds, not the variance from the rows. So
     the variance falls towards that of `variance_of_mean` for infinitely many splits, never below,
-    nor below ``least``. The degrees of freedom stay within ``most_degrees``.
+    nor below ``least``. The degrees of freedom stay within ``most_degrees``. Models that never
+    differ have an interval from the number of rows alone, which no repeats shorten.
     """
     design = evaluation.design
     if not test.method.startswith("corrected") or not hasattr(design, "repeats"):
@@ -164,7 +165,8 @@ def repeats_until(
         splits = repeats * per_repeat
         return splits >= 2 and reach(splits) <= half_width
 
-    return smallest_count(enough)
+    repeats = smallest_count(enough)
+    return repeats if repeats > design.repeats else None
 
 
 def _spread(variance: float, n_splits: int, ratio: float, hidden: float) -> float:

@@ -448,6 +448,7 @@ def _next_step(comparison: Comparison, detect_origin: str) -> str:
 
 def _rows_for_margin(comparison: Comparison) -> str:
     is_narrow = (comparison.high - comparison.low) / 2 <= comparison.margin
+    is_near = abs(abs(comparison.difference) - comparison.margin) <= comparison.margin / 2
     if comparison.has_enough_rows:  # for a difference that the caller gave
         planned = _amount(comparison, abs(comparison.detect))
         return (
@@ -459,7 +460,7 @@ def _rows_for_margin(comparison: Comparison) -> str:
     text = (
         "The interval is narrower than the margin and contains it, so the true difference seems to "
         "be close to the margin. "
-        if is_narrow
+        if is_narrow and is_near
         else ""
     )
     inside = abs(comparison.detect) < comparison.margin

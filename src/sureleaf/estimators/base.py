@@ -269,11 +269,12 @@ def weigh_rows(
 ) -> tuple[NDArray[np.float64] | None, str]:
     """Return the weights of rows with those of their classes, and what the weights mean."""
     if meaning_of_weights(weights, row_weights) != weights and row_weights is not None:
+        n_rows, total = np.count_nonzero(row_weights), row_weights.sum()
         warn_caller(
-            f"sample_weight has a sum of {row_weights.sum():.3g} for "
-            f"{np.count_nonzero(row_weights)} rows, so its weights cannot be counts of rows. They "
-            "are used as importances: scaled to a mean of 1, with levels from the effective number "
-            "of rows. Set weights='importance' to say so, or multiply them.",
+            f"sample_weight has a sum of {total:.3g} for {n_rows} rows, so its weights cannot be "
+            "counts of rows. They are used as importances: scaled to a mean of 1, with levels from "
+            "the effective number of rows. Set weights='importance' to say so, or "
+            f"{'multiply' if total < n_rows else 'divide'} them.",
             UserWarning,
         )
         weights = "importance"

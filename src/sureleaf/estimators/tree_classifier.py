@@ -205,8 +205,8 @@ class TreeClassifier(ModelEstimator):
     >>> play = ["no", "yes", "yes", "yes", "yes", "no", "no", "yes"]
     >>> model = TreeClassifier(leaf_estimate="frequency").fit(rows, play)
     >>> print(model.rules())
-    x1 <= 21 or missing: yes   100.0 % (5 rows: yes 5)
-    x1 > 21: no   100.0 % (3 rows: no 3)
+    x1 <= 21 or missing: yes   100 % (5 rows: yes 5)
+    x1 > 21: no   100 % (3 rows: no 3)
     >>> model.predict([["fog", 10.0], ["rain", None]]).tolist()
     ['yes', 'yes']
     """

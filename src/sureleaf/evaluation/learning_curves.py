@@ -294,7 +294,7 @@ class RowsFor(TextDisplay):
 def _row_range(low: float, high: float, more: str = "") -> str:
     """Write an interval of rows, whose upper end may be infinite."""
     if math.isinf(high):
-        return f"at least {low:,.0f}{more} rows"
+        return f"at least {low:,.0f}{more} rows" if low > 2 else "any number of rows"
     return f"{low:,.0f} to {high:,.0f}{more or ' rows'}"
 
 

@@ -18,9 +18,9 @@ def to_sklearn(model: Any) -> DecisionTreeClassifier:
     """Return a fitted `sklearn.tree.DecisionTreeClassifier` of the same structure.
 
     It has the same class probabilities and branches of missing values, and it predicts the same
-    classes. It does not have the levels. scikit-learn rounds the values of rows to float32, and the
-    thresholds are rounded in the same way. So a value takes another branch only if it is above a
-    threshold and equal to it in float32.
+    classes. It does not have the levels. scikit-learn rounds the values of rows to float32, and
+    thresholds are rounded up. So a value takes another branch only if it is above a threshold by
+    less than two parts in ten million.
 
     Parameters
     ----------
@@ -109,13 +109,18 @@ def _nodes(view: TreeView) -> NDArray[np.void]:
         nodes[node]["left_child"], nodes[node]["right_child"] = test.children
         assert test.threshold is not None  # _check has refused tests of categories
         nodes[node]["feature"] = test.column_index
-        # Thresholds are values of rows, which scikit-learn rounds to float32. Rounded in the same
-        # way, a threshold is not below a value that it was not below before.
-        nodes[node]["threshold"] = _as_float32(test.threshold)
+        nodes[node]["threshold"] = _next_float32(test.threshold)
         nodes[node]["missing_go_to_left"] = test.missing_branch == 0
     return nodes
 
 
-def _as_float32(threshold: float) -> float:
+def _next_float32(threshold: float) -> float:
+    """Return the smallest float32 that is not below a threshold.
+
+    Thresholds are values of rows. scikit-learn rounds the values of rows to float32. SHAP also
+    compares values that are not rounded, those of its background rows, with rounded thresholds.
+    """
     with np.errstate(over="ignore"):  # beyond float32, a value is infinite, too
-        return float(np.float32(threshold))
+        rounded = np.float32(threshold)
+        above = np.nextafter(rounded, np.float32(np.inf))
+    return float(rounded if float(rounded) >= threshold else above)

@@ -204,9 +204,14 @@ def _column_names(cells: list[str], file_name: str) -> tuple[tuple[str, ...], tu
     repeated = [name for name, count in Counter(written).items() if count > 1 and name]
     if repeated:
         numbers = [str(number) for number, name in enumerate(written, 1) if name == repeated[0]]
+        cure = (
+            "Write a first line with the names of the columns"
+            if _NUMBER.fullmatch(repeated[0])
+            else "Rename or drop the duplicates in its first line"
+        )
         raise InvalidArgumentError(
             f"columns of {file_name} must have different names; got {repeated[0]!r} for columns "
-            f"{' and '.join(numbers)}. Rename or drop the duplicates in its first line."
+            f"{' and '.join(numbers)}. {cure}."
         )
     unnamed = {index: f"column {index + 1}" for index, name in enumerate(written) if not name}
     names = tuple(unnamed.get(index, name) for index, name in enumerate(written))

@@ -402,10 +402,11 @@ def csv_warnings(
         mixed = _first_other_decimal(column, all_missing, number, decimal)
         if mixed is not None:
             mark = {".": "point", ",": "comma"}[decimal]
+            cure = "; for commas, put semicolons between the cells" if decimal == "." else ""
             yield (
                 f"column {name!r} of {file_name} is text, because {mixed!r} has another decimal "
-                f"mark than the {mark} of the other numbers; write all numbers with the same "
-                "decimal mark"
+                f"mark than the {mark}, with which this file is read; write all numbers with the "
+                f"same decimal mark{cure}"
             )
             continue
         exception = _first_non_number(column, all_missing, number)

@@ -1,6 +1,7 @@
 """A table from a CSV, Parquet, Arrow, ARFF or Excel file."""
 
 import io
+import itertools
 import os
 import re
 import zipfile
@@ -12,7 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from sureleaf import _kernel
-from sureleaf.errors import DISK_FULL, InvalidArgumentError, SureleafError, optional_library
+from sureleaf.errors import (
+    DISK_FULL,
+    InvalidArgumentError,
+    SureleafError,
+    optional_library,
+    warn_caller,
+)
 from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
@@ -93,8 +100,8 @@ def read_file(
     Warns
     -----
     UserWarning
-        If a column has no name, is text because of a few cells, thousands separators or percent
-        signs, or has a category such as ``?``.
+        If a workbook has other sheets, or if a column has no name, is text because of a few cells,
+        thousands separators or percent signs, or has a category such as ``?``.
 
     Examples
     --------
@@ -187,7 +194,14 @@ def _read_excel(content: bytes, name: str) -> Any:
     sheet = book.worksheets[0]
     sheet.reset_dimensions()  # the size that a sheet states of itself may be wrong
     header, rows = _excel_rows(sheet.iter_rows(values_only=True), name, unpacked + _EXCEL_CELLS)
+    others = [other.title for other in book.worksheets[1:] if _has_cells(other)]
     book.close()
+    if others:
+        warn_caller(
+            f"{name} has more sheets than {sheet.title!r}, the first one, which is read; not read: "
+            f"{', '.join(map(repr, others[:5]))}{', ...' if len(others) > 5 else ''}",
+            UserWarning,
+        )
     # Any number of cells may point to one long text.
     n_letters = sum(len(cell) for row in rows for cell in row if isinstance(cell, str))
     if n_letters > _EXCEL_LETTERS * unpacked + _EXCEL_BYTES:
@@ -201,6 +215,13 @@ def _read_excel(content: bytes, name: str) -> Any:
         for i in range(len(header))
     ]
     return pa.Table.from_arrays(columns, names=names)
+
+
+def _has_cells(sheet: Any) -> bool:
+    """Return whether one of the first rows of a sheet has a value."""
+    sheet.reset_dimensions()
+    first = itertools.islice(sheet.iter_rows(values_only=True), 20)
+    return any(cell is not None for row in first for cell in row)
 
 
 def _excel_rows(
@@ -223,8 +244,8 @@ def _excel_rows(
         if len(row) > len(header):
             raise InvalidArgumentError(
                 f"every column of the first sheet of {name} must have a name in the first row; got "
-                f"cells to the right of the {len(header)} names. Name the columns, or delete these "
-                "cells."
+                f"cells to the right of the {len(header)} names. Name the columns, delete titles "
+                "above the names, or delete these cells."
             )
         if number * len(header) > most_cells:
             raise InvalidArgumentError(

@@ -447,11 +447,13 @@ def guaranteed_table(
         n,
         _rows_to_certify(counts, predicted, held_out, rule, class_error / n_leaves),
     )
-    growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
     repair = [
         _advice(float(rows), float(more), bool(weak), "class" if rule is None else "decision")
         for rows, more, weak in zip(n, needed - n, flagged, strict=True)
     ]
+    # How many rows would prove the utility is not known.
+    needed = np.where(table.certified & flagged, np.nan, needed)
+    growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
     return LeafTable(
         leaf=table.leaf,
         rule=table.rule,

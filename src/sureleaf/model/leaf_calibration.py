@@ -267,7 +267,7 @@ def leaf_strength(
     )
     strength = 1.0 / (per_row / (grown + 1.0) + per_leaf)
     a, b = strength * rate, strength * (1.0 - rate)
-    likelihoods = (betaln(a + n_correct, b + total - n_correct) - betaln(a, b)).sum(axis=1)
+    likelihoods = (betaln(a + n_correct, b + (total - n_correct)) - betaln(a, b)).sum(axis=1)
     posterior = np.exp(likelihoods - likelihoods.max())
     posterior /= posterior.sum()
     return LeafStrength(float(posterior @ per_row[:, 0]), float(posterior @ per_leaf[:, 0]))

@@ -126,8 +126,9 @@ class LeafTable(ColumnTable):
         with one round of folds and at other costs than those of the fit.
     rows_needed, total_rows_needed : ndarray of float64
         Rows in the leaf, and rows in the whole table, that reach the wanted levels if the accuracy
-        of the leaf and its share of the rows stay as they are; NaN if no number does, and if the
-        leaf is so close to a tie that nobody can tell.
+        of the leaf and its share of the rows stay as they are; at most those that it has, if it
+        is not flagged; NaN if no number does, and if the leaf is so close to a tie that nobody can
+        tell.
     flagged : ndarray of bool
         Leaves below the wanted levels, correct less often than a coin toss, or with an interval
         that reaches a tie.
@@ -305,6 +306,8 @@ def leaf_table(
     # Far from what the leaf has, a number says no more than that nobody knows.
     is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
     needed = np.where(is_known, needed, np.nan)
+    # What allows for one more error may exceed the rows of a leaf that reaches the levels.
+    needed = np.where(weak[leaves], needed, np.fmin(needed, n))
     # The table must grow as the leaf does, which keeps its share of the rows.
     growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
     total_needed = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)

@@ -1047,10 +1047,14 @@ def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
     )
 
 
+_MOST_ROWS = 2.0**53
+
+
 def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
     """Return "importance" for weights that cannot be counts of rows, else what is stated.
 
     Boosting sends weights that sum to 1. As counts, they would say that the table is a single row.
+    Above 2^53, sums of counts are rounded: adding a row would change nothing.
 
     Examples
     --------
@@ -1062,8 +1066,8 @@ def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
     if weights is None or stated != "counts":
         return stated
     n_rows, total = np.count_nonzero(weights), weights.sum()
-    is_too_few = total < 0.1 * n_rows or (total < 1.0 + 1e-9 and n_rows > 1)
-    return "importance" if is_too_few else stated
+    are_too_few = total < 0.1 * n_rows or (total < 1.0 + 1e-9 and n_rows > 1)
+    return "importance" if are_too_few or total > _MOST_ROWS else stated
 
 
 def scale_importances(weights: FloatArray | None) -> FloatArray | None:

@@ -104,6 +104,52 @@ class WideText:
         yield Text(self.text if options.max_width >= len(self.text) else "", no_wrap=True)
 
 
+class MeasureTable:
+    """Values with their intervals, which are wrapped where they do not fit: no number is cut.
+
+    Parameters
+    ----------
+    *headings : str
+        Of the names, the values and the intervals.
+    scale : str
+        The heading of the bars; empty if there are none.
+    """
+
+    def __init__(self, *headings: str, scale: str = "") -> None:
+        self._headings = headings
+        self._scale = scale
+        self._rows: list[tuple[tuple[str, str, str], str, str]] = []
+
+    def add_row(self, name: str, value: str, limits: str, bar: str = "", style: str = "") -> None:
+        """Add a row of text with markup; the bar is left out where the terminal is narrow."""
+        self._rows.append(((name, value, limits), bar, style))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unlimited = options.update_width(10_000)  # a measurement is cut at the width
+        without_bars = Measurement.get(console, unlimited, self._in_lines(bars=False)).maximum
+        if without_bars + 2 <= options.max_width:
+            yield self._in_lines(bars=bool(self._scale))
+        else:
+            yield self._wrapped()
+
+    def _in_lines(self, *, bars: bool) -> Table:
+        table = number_table(*self._headings, no_wrap=True)
+        if bars:
+            table.add_column(WideText(self._scale))
+        for cells, bar, style in self._rows:
+            table.add_row(*cells, *([WideText(bar)] if bars else []), style=style)
+        return table
+
+    def _wrapped(self) -> Table:
+        name, value, limits = self._headings
+        table = number_table(name, value, limits.replace(" interval", "\ninterval"), tight=True)
+        table.columns[0].overflow = "fold"
+        table.columns[1].no_wrap = table.columns[2].no_wrap = True
+        for (name, value, limits), _, style in self._rows:
+            table.add_row(name, value, limits.replace(" to ", " to\n"), style=style)
+        return table
+
+
 class FittedTable:
     """A table that leaves out whole columns where they do not fit, and says so: no number is cut.
 
@@ -364,7 +410,7 @@ def show_guaranteed(
         *("leaf", "rows", predicts, "correct"),
         *(f"{level_percent(level)}, all at once", "p", "needed"),
         wrapped=predicts,
-        dispensable=("needed", "correct"),
+        dispensable=("needed", "correct", "rows"),
     )
     for line in shown:
         needed = leaves.rows_needed[line]
@@ -407,7 +453,7 @@ def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
     table = FittedTable(
         *("leaf", "rows", predicts, "correct", "limits", "p", "certified"),
         wrapped=predicts,
-        dispensable=("correct", "rows"),
+        dispensable=("correct", "rows", "p"),
     )
     for line in range(len(leaves)):
         table.add_row(
@@ -452,7 +498,7 @@ def _leaf_table(
     table = FittedTable(
         *("leaf", "rows", predicts, probability, limits, "confidence", "utility", "needed"),
         wrapped=predicts,
-        dispensable=(limits, probability),
+        dispensable=(limits, probability, "needed", "rows"),
     )
     for line in shown:
         needed = leaves.rows_needed[line]
@@ -525,7 +571,7 @@ def show_fit(values: "FitValues") -> Iterator[str]:
     yield f"[dim]To predict with {it}: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
 
 
-def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str | Table]:
+def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[RenderableType]:
     """Yield the best column in a sentence, and the table of all columns."""
     _, counts = np.unique(labels, return_counts=True)
     baseline = counts.max() / counts.sum()
@@ -535,7 +581,7 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[str
         f"the most frequent class, is correct for {percent(baseline)}."
     )
     headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
-    table = number_table(*headings, tight=True, overflow="fold")
+    table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
     figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
     for line in range(len(ranking.column)):
         table.add_row(
@@ -560,18 +606,16 @@ def show_evaluation(
 ) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
-    table = number_table("measure", "value", "interval", no_wrap=True)
-    table.add_column(WideText(f"{'0 to 1':<28}"))
+    table = MeasureTable("measure", "value", "interval", scale=f"{'0 to 1':<28}")
     for name, estimate in summary.estimates.items():
         on_scale = estimate.low >= 0 and estimate.high <= 1
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
-        shown = WideText(bar) if on_scale else ""
         if math.isnan(estimate.value):
-            table.add_row(name, NOTHING, "undefined", "")
+            table.add_row(name, NOTHING, "undefined")
             continue
-        table.add_row(name, _number(estimate.value), _interval(estimate), shown)
+        table.add_row(name, _number(estimate.value), _interval(estimate), bar if on_scale else "")
         if name == "accuracy":
-            table.add_row("majority class", _number(summary.majority), "", "", style="dim")
+            table.add_row("majority class", _number(summary.majority), "", style="dim")
     yield table
     if plus is not None:
         yield Text(
@@ -701,17 +745,17 @@ def show_comparison(
     """Yield the two values, their difference on a scale, and the verdict in a sentence."""
     low, difference, high = comparison.low, comparison.difference, comparison.high
     reach = 1.1 * max(abs(low), abs(high), comparison.margin) or 1.0
-    table = number_table(comparison.measure, "value", "interval", no_wrap=True)
-    table.add_column(WideText(f"{f'-{reach:.3g} to {reach:.3g}':^31}"))
+    scale = f"{f'-{reach:.3g} to {reach:.3g}':^31}"
+    table = MeasureTable(comparison.measure, "value", "interval", scale=scale)
     for name, value in zip(names, comparison.values, strict=True):
-        table.add_row(name, _number(value), "", "")
+        table.add_row(name, _number(value), "")
     bar = interval_bar(low, difference, high, scale=(-reach, reach), width=31)
     middle = "┼" if bar[15] in " ─" else bar[15]
     table.add_row(
         "difference",
         _number(difference),
         f"{_number(low)} to {_number(high)}",
-        WideText(f"{bar[:15]}{middle}{bar[16:]}"),
+        f"{bar[:15]}{middle}{bar[16:]}",
     )
     yield table
     yield Text(visible(comparison.sentence), style="bold")
@@ -794,11 +838,11 @@ def show_curve(curve: "LearningCurve", reach: "RowsFor | None") -> Iterator[Rend
     """Yield the measure by number of rows, its line, and the rows for a target if requested."""
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
     scale = (min(ends, default=0.0), max(ends, default=1.0))
-    table = number_table("rows", curve.measure.name, "interval", no_wrap=True)
-    table.add_column(WideText(f"{f'{_number(scale[0])} to {_number(scale[1])}':<30}"))
+    heading = f"{f'{_number(scale[0])} to {_number(scale[1])}':<30}"
+    table = MeasureTable("rows", curve.measure.name, "interval", scale=heading)
     for size, estimate in zip(curve.sizes, curve.estimates, strict=True):
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=scale, width=30)
-        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), WideText(bar))
+        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar)
     yield table
     yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by number of rows"
     if curve.stopped:
@@ -864,7 +908,7 @@ def show_audit(audit: "Audit") -> Iterator[RenderableType]:
 def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
     from sureleaf.report.audit_report import MEASURE_WORDS
 
-    table = number_table("measure", "value", f"{level_percent(audit.level)} interval", no_wrap=True)
+    table = MeasureTable("measure", "value", f"{level_percent(audit.level)} interval")
     reasons: list[str] = []
     for one in audit.measures.records():
         name = MEASURE_WORDS.get(one["measure"], one["measure"])
@@ -987,7 +1031,7 @@ def _audit_table(
         *(("leaf", "rows", "predicts", "says") if is_leaf else ("says", "rows", "predicts")),
         *("is", level_percent(audit.level), "confidence", "utility", "needed"),
         wrapped="predicts",
-        dispensable=("utility", "needed", "confidence"),
+        dispensable=("utility", "needed", "confidence", "rows"),
     )
     for line in lines:
         star = "" if table.agrees[line] else "[yellow]*[/yellow]"

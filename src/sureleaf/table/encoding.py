@@ -291,6 +291,8 @@ def _wrong_type_error(
         arrow_type = raw.values.type.value_type if raw.is_category else raw.values.type
         got = f"the date type {temporal_of(arrow_type)!r}"
     example = ", for example by pandas.to_numeric" if expected == "numbers" else ""
+    if column.kind == "date" and raw.family == "text":
+        example = ", for example by pandas.to_datetime"
     return InvalidTypeError(
         f"column {column.name!r} must hold {expected}, as at fit; got {got}, {first}. Convert the "
         f"column to the type it had at fit{example}."

@@ -1,6 +1,8 @@
 """Reading a table for a fit: infer its schema and encode its columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -101,7 +103,7 @@ def read_table(
         choice = chosen.get(index) or _infer_kind(raw_column, is_listed)
         column, array = _infer_column(raw_column, choice)
         if is_listed is None and index not in chosen and not raw_column.is_category:
-            _warn_of_numbers_as_text(column)
+            _warn_of_text(column)
         inferred.append(column)
         arrays.append(array)
     return EncodedTable(Schema(tuple(inferred), raw.named), tuple(arrays), raw.n_rows)
@@ -226,22 +228,39 @@ _MANY_NUMBERS: Final = 20
 _FEW_WORDS: Final = 3
 
 
-def _warn_of_numbers_as_text(column: Column) -> None:
-    """Warn if text categories are numbers, all of many or all but a few words such as "?"."""
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
+_READINGS: Final[tuple[tuple[str, str, Callable[[str], object]], ...]] = (
+    ("numbers", "pandas.to_numeric(column, errors='coerce')", is_number),
+    (
+        "numbers with commas",
+        "if these are decimal commas, pandas.to_numeric(column.str.replace(',', '.'))",
+        lambda text: is_number(text.replace(",", ".")),
+    ),
+    ("dates", "pandas.to_datetime(column, errors='coerce')", _DATE.fullmatch),
+)
+"""What texts may mean, how pandas converts them, and which texts are so."""
+
+
+def _warn_of_text(column: Column) -> None:
+    """Warn if text categories are numbers or dates, all of many or all but a few words ("?")."""
     n = len(column.categories)
     if column.category_family != "text" or n <= _MANY_NUMBERS:  # few may be meant as categories
         return
-    words = [text for text in column.categories if not is_number(str(text))]
-    if len(words) > _FEW_WORDS:
+    texts = [str(text) for text in column.categories]
+    for what, command, is_so in _READINGS:
+        words = list(islice((text for text in texts if not is_so(text)), _FEW_WORDS + 1))
+        if len(words) > _FEW_WORDS:
+            continue
+        others = f"; the others are {quoted(words)}" if words else ""
+        kind = what.split(" ", maxsplit=1)[0]
+        warn_caller(
+            f"column {column.name!r} holds text and is categorical, but {n - len(words)} of its "
+            f"{n} different values are {what}{others}. If it is meant as {kind}, store it as "
+            f"{kind}, with empty cells for missing values (in pandas: {command}). If not, name it "
+            "as categorical (categorical_features, --categorical).",
+            UserWarning,
+        )
         return
-    others = f"; the others are {quoted([str(word) for word in words])}" if words else ""
-    warn_caller(
-        f"column {column.name!r} holds text and is categorical, but {n - len(words)} of its {n} "
-        f"different values are numbers{others}. If it is meant as numbers, store it as numbers, "
-        "with empty cells for missing values (in pandas: pandas.to_numeric(errors='coerce')). If "
-        "not, name it as categorical (categorical_features, --categorical).",
-        UserWarning,
-    )
 
 
 def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[Any]]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.formatting import percent
 from sureleaf.table import Column, Schema
 from sureleaf.tree.structure import Tree
 
@@ -198,8 +199,8 @@ def rules_text(
     >>> from sureleaf import TreeClassifier
     >>> model = TreeClassifier.c45(leaf_estimate="frequency")
     >>> print(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).rules())
-    x0 <= 2: no   100.0 % (2 rows: no 2)
-    x0 > 2: yes   100.0 % (2 rows: yes 2)
+    x0 <= 2: no   100 % (2 rows: no 2)
+    x0 > 2: yes   100 % (2 rows: yes 2)
     """
     check_text_size(tree)
     lines: list[str] = []
@@ -262,7 +263,7 @@ def _leaf_text(
     rows = "row" if total == 1 else "rows"
     size = f"weight {_weight(total)}" if weighted else f"{_weight(total)} {rows}"
     seen = f"{size}: {present}" if present else "no rows"
-    return f"{word(classes[predicted])}   {100 * probabilities[predicted]:.1f} % ({seen})"
+    return f"{word(classes[predicted])}   {percent(float(probabilities[predicted]))} ({seen})"
 
 
 def word(name: object) -> str:

@@ -408,8 +408,23 @@
     for (const node of nodes) if (!isLeaf(node)) state.expanded.add(node.id);
     redraw();
     // A large tree is much larger than the panel, and beside its root there is nothing to see.
-    reveal(state.chosen ?? nodes.find(isLeaf).id);
+    if (state.chosen === null) view.scrollTo(...fullest());
+    else reveal(state.chosen);
   });
+  // Where the panel shows the most nodes; of equal places the highest.
+  function fullest() {
+    const width = view.clientWidth / scale, height = view.clientHeight / scale;
+    const items = [...drawing.order].sort((a, b) => a.y - b.y);
+    let most = 0, place = [0, 0];
+    items.forEach((first, at) => {
+      const left = Math.max(0, Math.min(first.x - 160, drawing.width - width)), top = first.y - 30;
+      let n = 0;
+      for (let i = at; i < items.length && items[i].y < top + height - 15; i++)
+        if (items[i].x >= left && items[i].x < left + 0.8 * width) n++;
+      if (n > most) [most, place] = [n, [left * scale, top * scale]];
+    });
+    return place;
+  }
   byId("tree-collapse").addEventListener("click", () => {
     state.expanded = firstLevels();
     redraw();
