@@ -79,9 +79,9 @@ def tree_shift(rows, fold_of, build, predictions, tree, curve):
 
 
 def leaf_accuracy(tree, rows, predicted, found, curve, target):
-    """Accuracy of the leaves: of the curve and the leaf's own rows that trees of the folds predict as
-    its class, averaged with the probability that these trees give the class for all rows of the
-    leaf, and shifted to the target.
+    """Accuracy of the leaves: of the curve and the leaf's own rows that fold trees predict as its
+    class, averaged with the probability that these trees give the class for all rows of the leaf,
+    and shifted to the target.
 
     The part of this probability is a half, and more in leaves of few rows."""
     leaf_of_row = route(tree, rows.table).heaviest()
