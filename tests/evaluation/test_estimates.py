@@ -1,12 +1,12 @@
 """Every design gets the interval that is valid for it, and no other."""
 
-import math
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit
+from scipy.optimize import brentq
+from scipy.special import ndtri, stdtrit
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -28,6 +28,7 @@ from sureleaf.evaluation import evaluate
 from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.estimates import (
     UNSTABLE,
+    _score_interval,
     prevalence_slopes,
     prevalence_variance,
     share_between_repeats,
@@ -548,15 +549,27 @@ def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> No
         least_variance=0.0 if influences is None else influences.variance,
         one_round=True,
     )
-    # on the scale of log odds of the range of the measure
+    # Wilson's interval of a rate in the range of the measure: from its upper end p, the value is as
+    # far away as the half-width, in units of the standard deviation of a rate
     least = NAMED[name].low
     share = (whole - least) / (1 - least)
-    reach = (spread.high - spread.value) / ((1 - least) * share * (1 - share))
-    odds = share / (1 - share) * math.exp(reach)
-    high = least + (1 - least) * odds / (1 + odds)
+    half = (spread.high - spread.value) / (1 - least)
+
+    def distance(p: float) -> float:
+        return (p - share) ** 2 / (p * (1 - p)) - half**2 / (share * (1 - share))
+
+    high = least + (1 - least) * brentq(distance, share, 1 - 1e-15, xtol=1e-15)
     assert estimate.high >= high - 1e-12
     if name not in ("precision", "recall"):  # these are never shorter than the exact interval
         assert estimate.high == pytest.approx(high, abs=1e-12)
+
+
+def test_a_measure_known_as_precisely_as_a_rate_has_the_interval_of_the_rate() -> None:
+    z, n, y = ndtri(0.975), 40, 3
+    share = y / n
+    half_width = z * (share * (1 - share) / n) ** 0.5
+    found = _score_interval(share, half_width, NAMED["recall"])
+    assert (found.low, found.high) == pytest.approx(tuple(wilson(y, n)))
 
 
 def test_f_of_few_positive_rows_is_not_biased_as_its_mean_over_folds_is() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import ndtri
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level
 from sureleaf.errors import InvalidArgumentError
@@ -395,7 +395,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     )
     low, high = result.low, result.high
     if is_pooled(measure):
-        low, high = _on_the_logit_scale(result.value, high - result.value, measure)
+        low, high = _score_interval(result.value, high - result.value, measure)
     note = f"; undefined in {missing}" if missing else ""
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
     found = _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
@@ -414,19 +414,21 @@ def _rate_of_few_splits(
     return Estimate(value, low, high, level, name)
 
 
-def _on_the_logit_scale(value: float, half_width: float, measure: Measure) -> Interval[float]:
-    """Return the interval on the scale of log odds, where ratios of few rows are less skewed.
+def _score_interval(value: float, half_width: float, measure: Measure) -> Interval[float]:
+    """Return Wilson's interval of a rate that is known as precisely as the measure.
 
-    A recall of .1 from few rows may well be .3, but not -.1.
+    A recall of .1 from few rows may well be .3, but not -.1. So the variance at each end is that of
+    the end, not of the value: the ends are the rates which the value is ``half_width`` away from,
+    if this grows with the standard deviation of a rate.
     """
     span = measure.high - measure.low
     share = (value - measure.low) / span
     if not (math.isfinite(span) and 0 < share < 1):
         return Interval(value - half_width, value + half_width)
-    reach = half_width / (span * share * (1 - share))
-    centre = math.log(share / (1 - share))
-    low, high = (measure.low + span * float(expit(centre + side)) for side in (-reach, reach))
-    return Interval(low, high)
+    per_variance = (half_width / span) ** 2 / (share * (1 - share))  # z^2 / n of a rate of n rows
+    centre = (share + per_variance / 2) / (1 + per_variance)
+    reach = math.sqrt(per_variance * share * (1 - share) + per_variance**2 / 4) / (1 + per_variance)
+    return Interval(measure.low + span * (centre - reach), measure.low + span * (centre + reach))
 
 
 def _at_least_exact(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
