@@ -6,7 +6,7 @@ get columns of the same distribution, so that their true measures are equal. The
 is its mean over training sets of the same size.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -17,7 +17,7 @@ from benchmarks.quality.promises.record import Promise, coverage, false_positive
 from sureleaf import compare
 from sureleaf.designs import Design, KFold, NestedKFold, RepeatedHoldout
 from sureleaf.evaluation import Evaluation
-from sureleaf.evaluation.designs import balance_classes
+from sureleaf.evaluation.designs import Split, balance_classes
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures.named import NAMED, Scored
 
@@ -66,6 +66,39 @@ def probabilities(learner: str, x: Array, y: Array, used: Array, at: Array) -> A
     )
 
 
+def evaluation_of(
+    learner: str,
+    design: Design,
+    seed: int,
+    y: Array,
+    plan: Sequence[Split],
+    p: Array,
+    *,
+    cost: Array | None = None,
+) -> Evaluation:
+    """Return the evaluation of models whose probabilities are ``p``, by split, row and class."""
+    rows = np.concatenate([split.test for split in plan])
+    numbers = np.repeat(np.arange(len(plan)), [len(split.test) for split in plan])
+    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, s.n_train, len(s.test)) for s in plan)
+    tested = p[numbers, rows]
+    return Evaluation(
+        estimator=learner,
+        design=design,
+        seed=seed,
+        classes=np.arange(p.shape[2]),
+        positive_code=1,
+        truth=y,
+        weights=None,
+        groups=None,
+        cost_matrix=cost,
+        splits=facts,
+        row=rows,
+        split=numbers,
+        prediction=tested.argmax(axis=1),
+        probabilities=tested,
+    )
+
+
 def evaluations(
     learner: str, n: int, share: float, design: Design, seed: int, scale: float = 1.0
 ) -> tuple[Evaluation, Evaluation]:
@@ -73,30 +106,11 @@ def evaluations(
     x, y = draw(np.random.default_rng([seed, n]), n, share, scale)
     plan = list(design.splits(y, seed=seed))
     used = np.array([np.bincount(split.train, minlength=n) for split in plan])
-    rows = np.concatenate([split.test for split in plan])
-    numbers = np.repeat(np.arange(len(plan)), [len(split.test) for split in plan])
-    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, s.n_train, len(s.test)) for s in plan)
     judged = []
     for columns in ([0, 2], [1, 2]):
-        p = probabilities(learner, x[:, columns], y, used, x[:, columns])[numbers, rows]
-        judged.append(
-            Evaluation(
-                estimator=learner,
-                design=design,
-                seed=seed,
-                classes=np.array([0, 1]),
-                positive_code=1,
-                truth=y,
-                weights=None,
-                groups=None,
-                cost_matrix=COST,
-                splits=facts,
-                row=rows,
-                split=numbers,
-                prediction=(p > 0.5).astype(np.int64),
-                probabilities=np.column_stack([1 - p, p]),
-            )
-        )
+        p = probabilities(learner, x[:, columns], y, used, x[:, columns])
+        both = np.stack([1 - p, p], axis=2)
+        judged.append(evaluation_of(learner, design, seed, y, plan, both, cost=COST))
     return judged[0], judged[1]
 
 
@@ -284,4 +298,4 @@ def balanced(
             )
 
 
-__all__ = ["balanced", "few_repeats", "one_round", "repeated", "truths"]
+__all__ = ["OVERLAP", "balanced", "evaluation_of", "few_repeats", "one_round", "repeated", "truths"]

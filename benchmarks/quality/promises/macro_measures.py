@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.quality.promises.class_measures import OVERLAP, evaluation_of
 from benchmarks.quality.promises.record import Promise, coverage, false_positives
 from sureleaf import Measure, compare
 from sureleaf.designs import KFold
 from sureleaf.evaluation import Evaluation
-from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.measures.named import NAMED, Scored
 from sureleaf.evaluation.measures.rates import count_pairs
 
@@ -24,9 +24,6 @@ Array = np.ndarray
 SHARES = np.array([0.60, 0.28, 0.12])
 MEANS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.5], [0.0, 1.0, -0.5]])
 """Means of each class in the two columns of a learner, and in one that both have."""
-
-OVERLAP = 0.6
-"""The distances of classes that overlap much, as a share of the others."""
 
 LEARNERS = ([0, 1, 4], [2, 3, 4])
 
@@ -104,30 +101,10 @@ def evaluations(
     x, y = draw(np.random.default_rng([seed, n]), n, scale)
     plan = list(design.splits(y, seed=seed))
     used = np.array([np.bincount(split.train, minlength=n) > 0 for split in plan])
-    rows = np.concatenate([split.test for split in plan])
-    numbers = np.repeat(np.arange(len(plan)), [len(split.test) for split in plan])
-    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, s.n_train, len(s.test)) for s in plan)
     judged = []
     for columns in LEARNERS:
-        p = probabilities(learner, x[:, columns], y, used, x[:, columns])[numbers, rows]
-        judged.append(
-            Evaluation(
-                estimator=learner,
-                design=design,
-                seed=seed,
-                classes=np.arange(3),
-                positive_code=1,
-                truth=y,
-                weights=None,
-                groups=None,
-                cost_matrix=None,
-                splits=facts,
-                row=rows,
-                split=numbers,
-                prediction=p.argmax(axis=1),
-                probabilities=p,
-            )
-        )
+        p = probabilities(learner, x[:, columns], y, used, x[:, columns])
+        judged.append(evaluation_of(learner, design, seed, y, plan, p))
     return judged[0], judged[1]
 
 

@@ -417,9 +417,9 @@ def _rate_of_few_splits(
 def _score_interval(value: float, half_width: float, measure: Measure) -> Interval[float]:
     """Return Wilson's interval of a rate that is known as precisely as the measure.
 
-    A recall of .1 from few rows may well be .3, but not -.1. So the variance at each end is that of
-    the end, not of the value: the ends are the rates which the value is ``half_width`` away from,
-    if this grows with the standard deviation of a rate.
+    A recall of .1 from few rows may well be .3, but not -.1. So each end has the standard deviation
+    of a rate at that end, not at the value: the ends are as many standard deviations away from the
+    value as the half-width is by the standard deviation at the value.
     """
     span = measure.high - measure.low
     share = (value - measure.low) / span

@@ -772,7 +772,7 @@ def node_accuracy(
     The leaf calibration gives an accuracy by the features of a node. In a leaf, the out-of-fold
     predictions of its own rows as the leaf's class are added: they are many in large leaves, where
     it hardly matters that the leaf was drawn around the classes of its rows. Trees that are right
-    about a row, but name another class than the leaf, do not speak for the leaf. The result is
+    about a row, but name another class than the leaf, do not count for the leaf. The result is
     averaged with the probability that the fold trees give the class of the leaf for its rows. Then
     all are shifted so that the mean over the leaves is the accuracy of the tree.
 
