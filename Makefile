@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq install
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -name '*.cpp' -o -name '*.toml')
 
-.PHONY: demo docs load interrupts test python-test test-long coverage test-lowest test-newest wheel test-wheel fuzz mutation cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark evidence promises
+.PHONY: demo docs load interrupts test python-test test-long coverage test-lowest test-newest wheel test-wheel fuzz mutation cpp-test check format stub pictures notebooks toolchain clean sanitize sanitize-address benchmark promises
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -145,11 +145,6 @@ notebooks: $(VENV)/.installed-docs
 benchmark: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.speed
 
-# Write the recorded runs of benchmarks into the pages of docs/. A run is recorded by, for example,
-# `python -m benchmarks.speed tree --record`.
-evidence: $(VENV)/.installed
-	$(BIN)/python -m benchmarks.running
-
 # Many threads, fits, columns, classes, leaves and rows; about ten minutes.
 load: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.load
@@ -160,7 +155,7 @@ interrupts: $(VENV)/.installed-test
 
 # What every interval and test keeps of its promise, under known truth; some minutes.
 promises: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks.quality.promises docs/promises.md
+	$(BIN)/python -m benchmarks.quality.promises
 
 # Under the address and undefined-behaviour sanitizers; then under the thread sanitizer, too.
 sanitize-address: $(BIN)/python

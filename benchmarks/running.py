@@ -1,16 +1,15 @@
 """Run benchmarks, keep what they measured, and write it into the pages of the documentation.
 
-A benchmark is a function ``run()`` that yields rows. With ``--record``, the rows are kept in
-docs/runs.json with the command, the day, the machine and its load, in place of the last run of the
-same command. ``python -m benchmarks.running`` writes them into the pages, between the lines
-``<!-- run: COMMAND -->`` and ``<!-- end of run -->``: nobody types a figure.
+A benchmark is a function ``run()`` that yields rows. With ``--record``, the rows are kept in the
+record (`benchmarks.evidence`) with the command, the day, the machine and its load, in place of the
+last run of the same command. The documentation shows them where a page has the line
+``<!-- run: COMMAND -->``.
 """
 
 import contextlib
 import datetime
 import importlib
 import importlib.metadata
-import json
 import multiprocessing
 import os
 import platform
@@ -24,8 +23,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypedDict, TypeVar
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-RUNS = DOCS / "runs.json"
+from benchmarks import evidence
+
 RECORD = "--record"
 SETTING = "SURELEAF_"  # environment variables that change what a benchmark measures
 LIBRARIES = (
@@ -35,7 +34,7 @@ LIBRARIES = (
 MODULES = {"scikit-learn": "sklearn", "venn-abers": "venn_abers"}
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-BLOCK = re.compile(r"^<!-- run: (.+?) -->\n.*?^<!-- end of run -->$", re.DOTALL | re.MULTILINE)
+MARK = re.compile(r"^<!-- run: (.+?) -->$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def goal(text: str, is_met: bool) -> str:
 # ---- running ---------------------------------------------------------------------------------
 
 
-def run_benchmarks(package: ModuleType, arguments: list[str], runs: Path = RUNS) -> None:
+def run_benchmarks(package: ModuleType, arguments: list[str], path: Path = evidence.RECORD) -> None:
     """Run the modules of a package that have a function ``run()``, or those that are named."""
     available = benchmarks_of(package)
     names = [name for name in arguments if name != RECORD]
@@ -98,7 +97,7 @@ def run_benchmarks(package: ModuleType, arguments: list[str], runs: Path = RUNS)
     for name in names or available:
         rows = importlib.import_module(f"{package.__name__}.{name}").run()
         command = f"python -m {package.__name__} {name}"
-        measure(command, rows, is_recorded=RECORD in arguments, runs=runs)
+        measure(command, rows, is_recorded=RECORD in arguments, path=path)
 
 
 def in_processes(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -120,7 +119,7 @@ def benchmarks_of(package: ModuleType) -> list[str]:
 
 
 def measure(
-    command: str, rows: Iterable[Row], *, is_recorded: bool, runs: Path = RUNS
+    command: str, rows: Iterable[Row], *, is_recorded: bool, path: Path = evidence.RECORD
 ) -> list[Table]:
     """Print the rows of a benchmark as they come, and keep them if they are to be recorded."""
     settings = {k: v for k, v in os.environ.items() if k.startswith(SETTING) and "DATA" not in k}
@@ -139,7 +138,7 @@ def measure(
     }
     print(f"{run['seconds']} s, load {run['load_before']} to {run['load_after']}\n", flush=True)
     if is_recorded:
-        record(run, runs)
+        record(run, path)
     return tables
 
 
@@ -191,13 +190,11 @@ def machine() -> str:
 def record(run: Run, path: Path) -> None:
     """Keep a run; an earlier one of the same command goes."""
     kept = [one for one in load_runs(path) if one["command"] != run["command"]]
-    runs = sorted([*kept, run], key=lambda one: one["command"])
-    path.write_text(json.dumps(runs, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    evidence.write_part("runs", sorted([*kept, run], key=lambda one: one["command"]), path)
 
 
-def load_runs(path: Path = RUNS) -> list[Run]:
-    runs: list[Run] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    return runs
+def load_runs(path: Path = evidence.RECORD) -> list[Run]:
+    return evidence.read_part("runs", path) or []
 
 
 # ---- the pages of the documentation ----------------------------------------------------------
@@ -219,34 +216,11 @@ def markdown(run: Run) -> str:
 
 
 def filled(page: str, runs: list[Run]) -> str:
-    """Return a page with its blocks as the runs have them."""
+    """Return a page with the tables of the runs at its marks."""
     run_of = {run["command"]: run for run in runs}
 
     def block(found: re.Match[str]) -> str:
-        command = found[1]
-        is_known = command in run_of
-        content = markdown(run_of[command]) if is_known else f"*`{command}` is not recorded yet.*"
-        return f"<!-- run: {command} -->\n\n{content}\n\n<!-- end of run -->"
+        run = run_of.get(found[1])
+        return markdown(run) if run else f"*`{found[1]}` is not recorded yet.*"
 
-    return BLOCK.sub(block, page)
-
-
-def write_pages(docs: Path = DOCS, runs: Path = RUNS) -> None:
-    """Write the recorded runs into all pages, and say what is missing."""
-    known, shown = load_runs(runs), set()
-    for path in sorted(docs.rglob("*.md")):
-        page = path.read_text(encoding="utf-8")
-        shown |= set(BLOCK.findall(page))
-        new = filled(page, known)
-        if new != page:
-            path.write_text(new, encoding="utf-8")
-            print(f"written: {path.relative_to(docs)}")
-    recorded = {run["command"] for run in known}
-    for command in sorted(shown - recorded):
-        print(f"not recorded: {command}")
-    for command in sorted(recorded - shown):
-        print(f"recorded, but on no page: {command}")
-
-
-if __name__ == "__main__":
-    write_pages()
+    return MARK.sub(block, page)

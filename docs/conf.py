@@ -9,8 +9,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import site_content
+from benchmarks import running
+from benchmarks.quality.promises import record
 
 import sureleaf
+from sureleaf.report import ReportDocument
+from sureleaf.report.document_schema import field_tables
 
 project = "Sureleaf"
 author = "The Sureleaf developers"
@@ -78,6 +82,14 @@ def setup(app: Sphinx) -> None:
     """Write what pages include, and leave out what scikit-learn adds to every estimator."""
     site_content.write(Path(app.srcdir))
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("source-read", fill_tables)
+
+
+def fill_tables(app: Sphinx, page: str, source: list[str]) -> None:
+    """Write recorded figures, and the fields of the report, at the marks of a page."""
+    text = running.filled(source[0], running.load_runs())
+    text = record.filled(text, record.load())
+    source[0] = text.replace("<!-- fields -->", field_tables(ReportDocument))
 
 
 def skip_member(app: Sphinx, what: str, name: str, *_: object) -> bool | None:

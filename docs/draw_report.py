@@ -1,7 +1,7 @@
-"""Draw README's picture of a report, or write the tables of fields in docs/report-json.md.
+"""Draw README's picture of a report.
 
 `make pictures` draws the first screen in a real browser; this needs Chromium and what
-`pip install "sureleaf[test]"` installs. `python docs/draw_report.py fields` writes the tables.
+`pip install "sureleaf[test]"` installs.
 """
 
 import io
@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pyarrow import csv
 
-from sureleaf.report import Origin, ReportDocument, make_report
-from sureleaf.report.document_schema import field_tables
+from sureleaf.report import Origin, make_report
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA, TARGET = ROOT / "examples" / "credit-g.csv", "class"
@@ -56,18 +55,7 @@ def picture(page: Path) -> bytes:
     return small.getvalue()
 
 
-def write_fields(path: Path) -> None:
-    """Replace the tables of fields by those of the types."""
-    start, end = "<!-- fields: written by docs/draw_report.py -->\n", "<!-- end of fields -->"
-    text = path.read_text(encoding="utf-8")
-    before, after = text.partition(start)[0], text.partition(end)[2]
-    tables = field_tables(ReportDocument)
-    path.write_text(f"{before}{start}{tables}\n{end}{after}", encoding="utf-8")
-
-
-if __name__ == "__main__" and sys.argv[1:] == ["fields"]:
-    write_fields(ROOT / "docs" / "report-json.md")
-elif __name__ == "__main__":
+if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
         report(page)

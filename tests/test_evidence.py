@@ -6,33 +6,26 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks import running
+from benchmarks import evidence, running
+from benchmarks.quality.promises import record
+from benchmarks.quality.promises.__main__ import SECTIONS
 from benchmarks.running import Row
 from benchmarks.speed import clock
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [path for path in (ROOT / "docs").rglob("*.md") if "_generated" not in path.parts]
-MARKED = [path for path in PAGES if "\n<!-- run: " in path.read_text(encoding="utf-8")]
 COMMANDS = sorted(
-    {found for path in MARKED for found in running.BLOCK.findall(path.read_text("utf-8"))}
+    {found for path in PAGES for found in running.MARK.findall(path.read_text("utf-8"))}
 )
 ALL_MEASURED = ("speed.md", "quality.md")
 """Pages with no table but those of recorded runs."""
 
 
-@pytest.mark.parametrize("path", MARKED, ids=lambda path: path.name)
-def test_every_block_of_a_page_is_what_the_recorded_run_says(path: Path) -> None:
-    page = path.read_text(encoding="utf-8")
-    assert page == running.filled(page, running.load_runs()), "python -m benchmarks.running"
-    n_marks = len(re.findall("^(?:<!-- run: |<!-- end of run -->)", page, flags=re.MULTILINE))
-    assert n_marks == 2 * len(running.BLOCK.findall(page))
-
-
 @pytest.mark.parametrize("name", ALL_MEASURED)
 def test_pages_of_measurements_have_no_typed_table(name: str) -> None:
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert running.BLOCK.search(page)
-    assert not re.search(r"^\|", running.BLOCK.sub("", page), flags=re.MULTILINE)
+    assert running.MARK.search(page)
+    assert not re.search(r"^\|", page, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -45,6 +38,10 @@ def test_every_block_names_a_benchmark(command: str) -> None:
 
 def test_every_recorded_run_is_shown_on_a_page() -> None:
     assert {run["command"] for run in running.load_runs()} <= set(COMMANDS)
+
+
+def test_every_recorded_section_of_promises_is_still_simulated() -> None:
+    assert set(record.load()) <= set(SECTIONS)
 
 
 @pytest.fixture
@@ -63,38 +60,33 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SURELEAF_SPLITS", "2")
     package = importlib.import_module("measured")
     for _ in range(2):
-        running.run_benchmarks(package, ["one", "--record"], tmp_path / "runs.json")
-    return tmp_path / "runs.json"
+        running.run_benchmarks(package, ["one", "--record"], tmp_path / "record.json")
+    return tmp_path / "record.json"
 
 
-def test_a_benchmark_records_its_tables_in_place_of_its_last_run(
-    measured: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (run,) = json.loads(measured.read_text(encoding="utf-8"))
+def test_a_benchmark_records_its_tables_in_place_of_its_last_run(measured: Path) -> None:
+    (run,) = json.loads(measured.read_text(encoding="utf-8"))["runs"]
     assert run["command"] == "SURELEAF_SPLITS=2 python -m measured one"
     rows = [["a|b", "0.1 s"], ["c", "0.2 s"]]
     assert run["tables"][0] == {"title": "Trees", "columns": ["tree", "time"], "rows": rows}
     assert run["tables"][1] == {"title": "Leaves", "columns": ["n"], "rows": [["3"]]}
 
 
-def test_a_run_is_written_into_its_block_and_nowhere_else(
-    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_shown_at_its_mark_and_nowhere_else(measured: Path) -> None:
     command = "SURELEAF_SPLITS=2 python -m measured one"
-    page = tmp_path / "page.md"
-    block = "<!-- run: {} -->\ntyped\n<!-- end of run -->"
-    page.write_text("Before\n" + block.format(command) + "\nBetween\n" + block.format("other"))
-    running.write_pages(tmp_path, measured)
-    assert "written: page.md\nnot recorded: other\n" in capsys.readouterr().out
-    text = page.read_text(encoding="utf-8")
-    assert "typed" not in text
-    assert "Before\n" in text
-    assert "\nBetween\n" in text
-    (run,) = running.load_runs(measured)
-    assert f"*`{command}`, " in text
+    runs = running.load_runs(measured)
+    text = running.filled(f"Before\n<!-- run: {command} -->\n<!-- run: other -->\nAfter", runs)
+    (run,) = runs
+    assert text.startswith(f"Before\n*`{command}`, ")
+    assert text.endswith("\n*`other` is not recorded yet.*\nAfter")
     assert f"load {run['load_before']} to {run['load_after']}. {run['machine']}.*" in text
     assert "**Trees**\n\n| tree | time |\n| --- | --- |\n| a\\|b | 0.1 s |\n" in text
-    assert running.filled(text, running.load_runs(measured)) == text
+
+
+def test_writing_one_part_of_the_record_keeps_the_others(measured: Path) -> None:
+    evidence.write_part("promises", {"a": [1, 2]}, measured)
+    assert evidence.read_part("promises", measured) == {"a": [1, 2]}
+    assert len(running.load_runs(measured)) == 1
 
 
 def test_the_rows_of_a_table_must_have_the_same_columns() -> None:

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from sureleaf.errors import InvalidTypeError
-from sureleaf.random_streams import draw_with_replacement, read_seed, seed_for, shuffled
+from sureleaf.random_streams import (
+    FIXED_SEED,
+    draw_seed,
+    draw_with_replacement,
+    read_seed,
+    seed_for,
+    shuffled,
+)
 
 
 def test_a_shuffle_holds_every_row_once_and_keys_give_different_ones() -> None:
@@ -28,7 +35,7 @@ def test_every_kind_of_random_state_gives_a_seed() -> None:
     assert read_seed(5) == 5
     assert read_seed(np.random.default_rng(0)) == read_seed(np.random.default_rng(0))
     assert read_seed(np.random.RandomState(0)) == read_seed(np.random.RandomState(0))
-    assert read_seed(None) != read_seed(None)
+    assert read_seed(None) == draw_seed(None) == FIXED_SEED
     for wrong in ("seed", -1, 1.5):
         with pytest.raises(InvalidTypeError, match="random_state must be"):
             read_seed(wrong)

@@ -37,5 +37,3 @@ def run() -> Iterator[Row]:
             else:
                 yield limit(f"load a {title}", loading)
             yield limit(f"file of a {title}", path.stat().st_size / 1000, "KB")
-            yield limit(f"pickle of a {title}", len(pickle.dumps(model)) / 1000, "KB")
-    yield limit("pickle of scikit-learn's full tree of these rows", len(peer) / 1000, "KB")

@@ -77,7 +77,7 @@ def covertype() -> Iterator[Row]:
     peer = DecisionTreeClassifier(random_state=0)
     growing = seconds(lambda: ours(criterion="gini").fit(X, y))
     took = seconds(lambda: peer.fit(X, y), 1)
-    yield compare("full tree, covtype_full, gini", growing, "scikit-learn", took, 22)
+    yield compare("full tree, covtype_full, gini", growing, "scikit-learn", took, 20)
     model = ours(criterion="gini").fit(X, y)
     yield predict_ratio("predict_proba, covtype_full", X, X, model, peer)
     yield from memory("covtype_full", X, y)

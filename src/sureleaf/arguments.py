@@ -40,6 +40,7 @@ __all__ = [
     "check_level",
     "check_number",
     "check_numbers",
+    "check_one_label_per_row",
     "check_p_max",
     "check_pairs",
     "check_probabilities",
@@ -50,8 +51,11 @@ __all__ = [
     "check_unit_interval",
     "check_weights",
     "child_process",
+    "meaning_of_weights",
     "read_labels",
+    "row_weights",
     "scalar_or_array",
+    "scale_importances",
     "thread_count",
 ]
 
@@ -343,6 +347,42 @@ def check_weights(
             f"{weights.max():g}. Divide them by their largest."
         )
     return None if ones_as_none and bool((weights == 1.0).all()) else weights
+
+
+def row_weights(weights: FloatArray | None, n_rows: int) -> FloatArray:
+    """Return the weights; without any, each row has the weight 1."""
+    return np.ones(n_rows) if weights is None else weights
+
+
+def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
+    """Return "importance" for weights that cannot be counts of rows, else what is stated.
+
+    Boosting sends weights that sum to 1. As counts, they would say that the table is a single row.
+    Above 2^53, sums of counts are rounded: adding a row would change nothing.
+    """
+    if weights is None or stated != "counts":
+        return stated
+    n_rows, total = np.count_nonzero(weights), weights.sum()
+    are_too_few = total < 0.1 * n_rows or (total < 1.0 + 1e-9 and n_rows > 1)
+    return "importance" if are_too_few or total > 2.0**53 else stated
+
+
+def scale_importances(weights: FloatArray | None) -> FloatArray | None:
+    """Scale importance weights to a mean of 1 over the rows of positive weight."""
+    if weights is None:
+        return None
+    weights = weights / weights.max()  # so that no sum overflows
+    scaled: FloatArray = weights / (weights.sum() / np.count_nonzero(weights))
+    return scaled
+
+
+def check_one_label_per_row(n_rows: int, labels: NDArray[Any]) -> None:
+    """Raise unless there is one label per row."""
+    if len(labels) != n_rows:
+        raise InvalidArgumentError(
+            "X and y must have the same number of rows (inconsistent numbers of samples); "
+            f"got {n_rows} and {len(labels)}."
+        )
 
 
 def _weight_numbers(given: Any) -> FloatArray:

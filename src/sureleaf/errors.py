@@ -35,8 +35,10 @@ __all__ = [
     "HiddenCutWarning",
     "InvalidArgumentError",
     "InvalidTypeError",
+    "MemoryLimitWarning",
     "MissingPackageError",
     "SureleafError",
+    "TextColumnWarning",
     "TrainingRowsWarning",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
@@ -191,6 +193,36 @@ class HiddenCutWarning(UserWarning):
     """
 
 
+class MemoryLimitWarning(UserWarning):
+    """A fit in batches will need clearly more than its `memory`, because rows are many.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> rows = pyarrow.table({"x": range(200_000), "y": [0, 1] * 100_000})
+    >>> model = sureleaf.TreeClassifier(pruning=None, levels_from="training", max_depth=1)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = model.set_params(pruning="auto").fit(rows.to_reader(), "y", memory="16MB")
+    >>> caught[0].category.__name__
+    'MemoryLimitWarning'
+    """
+
+
+class TextColumnWarning(UserWarning):
+    """A column is text, although most of its cells look like numbers or dates.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    """
+
+    def __init__(self, message: str, column: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+
 class TrainingRowsWarning(UserWarning):
     """Numbers about a model were computed from its own training rows, and are too optimistic.
 
@@ -264,7 +296,7 @@ def suggestion(name: str, choices: Iterable[str], *, listed: bool = True) -> str
 _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
 
 
-def warn_caller(message: str, category: type[Warning]) -> None:
+def warn_caller(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user's code that called Sureleaf, however deep the call goes."""
     frame, level = sys._getframe(1), 2  # noqa: SLF001 - documented by Python
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):

@@ -27,6 +27,7 @@ __all__ = [
     "signed_interval",
     "signed_number",
     "signed_points",
+    "upper_first",
     "visible",
 ]
 
@@ -275,6 +276,11 @@ def share_value(value: float | None) -> str:
     ('0.584', '1', '0.000', '–')
     """
     return f"{value:.3f}" if value is not None and 0 < value < 1e-3 else measure_value(value)
+
+
+def upper_first(text: str) -> str:
+    """Begin a sentence; all but the first letter stays as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -16,6 +16,8 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 __all__ = [
     "CURVE",
     "FIT",
+    "FIXED_SEED",
+    "HALF",
     "INTERVAL",
     "PARTITION",
     "RESAMPLE",
@@ -28,7 +30,7 @@ __all__ = [
     "shuffled",
 ]
 
-PARTITION, RESAMPLE, FIT, INTERVAL, CURVE, ROUND = range(6)
+PARTITION, RESAMPLE, FIT, INTERVAL, CURVE, ROUND, HALF = range(7)
 """Purposes: the first part of a key."""
 
 
@@ -40,7 +42,7 @@ def shuffled(n: int, seed: int, *key: int) -> IntArray:
     >>> shuffled(6, 0, 0, 0).tolist()
     [3, 2, 4, 1, 5, 0]
     """
-    return np.argsort(_raw(n, seed, key), kind="stable").astype(np.int64)
+    return np.argsort(_raw(n, seed, key), kind="stable").astype(np.int64, copy=False)
 
 
 def draw_with_replacement(n: int, size: int, seed: int, *key: int) -> IntArray:
@@ -61,10 +63,14 @@ def generator(seed: int, *key: int) -> np.random.Generator:
     return np.random.Generator(_stream(seed, key))
 
 
+FIXED_SEED = 0
+"""The seed where none is given, so that the same call gives the same result again."""
+
+
 def read_seed(random_state: object) -> int:
-    """Return the seed of an evaluation; None takes a new one from the operating system."""
+    """Return the seed of an evaluation; None is `FIXED_SEED`."""
     if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
+        return FIXED_SEED
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**32))
     if isinstance(random_state, np.random.RandomState):
@@ -78,7 +84,9 @@ def read_seed(random_state: object) -> int:
 
 
 def draw_seed(random_state: Any) -> int:
-    """Return the seed of an estimator, by scikit-learn's rules: None is NumPy's global state."""
+    """Return the seed of an estimator, by scikit-learn's rules, but None is `FIXED_SEED`."""
+    if random_state is None:
+        return FIXED_SEED
     if isinstance(random_state, int | np.integer) and 0 <= random_state < 2**128:
         return int(random_state)
     from sklearn.utils import check_random_state  # designs do without it

@@ -241,7 +241,7 @@ def test_results_turn_into_frames_and_json_and_print():
     assert [leaf["counts"] for leaf in read["leaves"]] == found.leaves.counts.tolist()
     assert read["accuracy"]["value"] == found.accuracy.value
     shown = repr(found)
-    assert "DecisionTreeClassifier on 284 unseen rows" in shown
+    assert "DecisionTreeClassifier on 284 rows: accuracy" in shown
     assert "accuracy 9" in shown
     assert "the predicted probability is outside" in " ".join(shown.split())
     assert "<table>" in found._repr_html_()
@@ -259,7 +259,7 @@ def test_training_rows_give_a_warning_and_the_levels_of_the_theory():
     assert found.leaves.probability == pytest.approx(p)
     assert found.leaves.confidence == pytest.approx(sureleaf.levels.confidence(n, p))
     assert found.leaves.utility == pytest.approx(sureleaf.levels.utility(n, p))
-    assert "too optimistic" in repr(found)
+    assert "every figure here is too good" in repr(found)
 
 
 def test_training_rows_given_as_unseen_are_recognised():
@@ -384,7 +384,7 @@ def test_costs_are_given_for_sorted_classes_whatever_the_order_of_the_model():
     plain = audit(GaussianNB().fit(X[SEEN, :3], Y[SEEN]), X[UNSEEN, :3], Y[UNSEEN], cost=COST)
     assert swapped.measures.value == pytest.approx(plain.measures.value)
     assert swapped.compare(plain).difference == 0
-    with pytest.raises(InvalidArgumentError, match="cost must be cost"):
+    with pytest.raises(InvalidArgumentError, match="cost must be a square matrix"):
         audit(model, X[UNSEEN, :3], CODES[UNSEEN], cost=[[0, 1]])
 
 
@@ -483,7 +483,8 @@ def test_arguments_of_an_audit_in_batches_are_names_of_columns():
     unlabelled = unlabelled.drop_columns(["w", "g"])
     with pytest.raises(InvalidArgumentError, match="has 1 rows without a value in 'class'"):
         audit(model, in_parts(unlabelled, 20), "class")
-    kept = audit(model, replace(in_parts(unlabelled, 20), skips_unlabelled=True), "class")
+    with pytest.warns(TrainingRowsWarning, match="of 59 rows are equal to rows that the tree"):
+        kept = audit(model, replace(in_parts(unlabelled, 20), skips_unlabelled=True), "class")
     assert (kept.n_rows, kept.audited.n_unlabelled) == (59, 1)
     with pytest.raises(InvalidArgumentError, match="'x9' must be a column of"):
         kept.by("x9")

@@ -1,4 +1,4 @@
-"""Boosters of LightGBM and XGBoost, with scikit-learn's interface and without."""
+"""What models of any library predict: boosters, ducks, and what is not a classifier."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from sureleaf import InvalidArgumentError, InvalidTypeError, audit
+from sureleaf import InvalidArgumentError, InvalidTypeError, SureleafError, audit
 from sureleaf.auditing.model_output import model_output
 
 lightgbm = pytest.importorskip("lightgbm")
@@ -131,3 +131,63 @@ def test_probabilities_that_do_not_sum_to_one_are_an_error():
     X = np.arange(20.0)[:, np.newaxis]
     with pytest.raises(InvalidArgumentError, match="sum to 1 in each row; row"):
         model_output(Unnormalised().fit(X, X[:, 0] > 9), X, None)
+
+
+class Duck:
+    """A classifier of nobody's library: no tags, no fit, no base class."""
+
+    def __init__(self, probabilities, classes=("no", "yes"), predictions=None):
+        self.probabilities = probabilities
+        if classes is not None:
+            self.classes_ = classes
+        if predictions is not None:
+            self.predict = lambda X: predictions
+
+    def predict_proba(self, X):
+        return self.probabilities
+
+
+HALVES = [[0.4, 0.6], [0.7, 0.3], [0.2, 0.8]]
+THREE_ROWS = np.zeros((3, 1))
+
+
+def test_classes_and_probabilities_are_all_that_an_audit_needs():
+    output = model_output(Duck(HALVES), THREE_ROWS, None)
+    assert output.classes[output.predicted].tolist() == ["yes", "no", "yes"]
+    own = model_output(Duck(HALVES, predictions=["no", "no", "yes"]), THREE_ROWS, None)
+    assert own.classes[own.predicted].tolist() == ["no", "no", "yes"]
+    named = model_output(Duck(HALVES, classes=None), THREE_ROWS, ["a", "b"])
+    assert named.classes.tolist() == ["a", "b"]
+    assert audit(Duck(HALVES), THREE_ROWS, ["yes", "no", "no"]).accuracy.value == 2 / 3
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (None, "got NoneType"),
+        (Duck(HALVES[:2]), r"numbers with 3 rows .* values of shape \(2, 2\)"),
+        (Duck(None), r"returned object values of shape \(\)"),
+        (Duck([["a", "b"]] * 3), "must return numbers"),
+        (Duck([0.1, 0.2, 0.3]), r"shape \(3,\)"),
+        (Duck([[0.9, 0.9]] * 3), "sum to 1"),
+        (Duck([[np.nan, 1.0]] * 3), "must be numbers"),
+        (Duck(HALVES, classes=("a", "b", "c")), "classes_ of the model must be 2 different"),
+        (Duck(HALVES, classes=("a", "a")), "classes_ of the model must be 2 different"),
+        (Duck(HALVES, classes=None), "Name them with classes="),
+        (Duck(HALVES, predictions=["no", "no"]), "must return 3 labels"),
+        (Duck(HALVES, predictions=["no", "no", "maybe"]), "predicts 'maybe'"),
+        (Duck(HALVES, predictions=[None] * 3), "predicts None"),
+    ],
+)
+def test_an_output_that_is_not_one_of_a_classifier_is_one_clear_error(model, message):
+    with pytest.raises(SureleafError, match=message):
+        audit(model, THREE_ROWS, ["yes", "no", "no"])
+
+
+def test_any_error_of_a_model_is_an_error_of_ours():
+    class Broken(Duck):
+        def predict_proba(self, X):
+            raise RuntimeError("no licence")
+
+    with pytest.raises(InvalidArgumentError, match=r"Broken could not read X: no licence\."):
+        audit(Broken(HALVES), THREE_ROWS, ["yes", "no", "no"])

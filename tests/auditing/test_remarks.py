@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -11,6 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from sureleaf import TrainingRowsWarning, TreeClassifier, audit
+from sureleaf.report.audit_report import audit_document
+from sureleaf.report.request import Origin
 
 
 def noisy(n, seed, columns=5):
@@ -48,6 +51,39 @@ def test_our_trees_recognise_rows_of_their_fit_among_others():
         known = audit(tree, X[140:], y[140:])
     assert known.looks_seen
     assert not audit(tree, X[200:], y[200:]).looks_seen
+
+
+@pytest.mark.parametrize("in_batches", [False, True])
+def test_rows_are_called_unseen_only_if_someone_knows_it(in_batches):
+    """The tree compares them with its rows; of another model, or without a comparison, it is said.
+
+    Rows of a fit in batches are recognised as those of a fit in memory.
+    """
+    X, y = noisy(700, 2)
+    table = pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y})
+    rows = table.slice(0, 400)
+    tree = TreeClassifier(pruning=None, max_depth=2, random_state=0).fit(rows.to_reader(), "y")
+
+    def audited(model, start, **options):
+        part = table.slice(start, 300)
+        if in_batches:
+            return audit(model, part.to_reader(max_chunksize=90), "y", **options)
+        return audit(model, part.drop_columns(["y"]), part["y"], **options)
+
+    new = audited(tree, 400)
+    assert (new.newness, new.newness_in_words) == ("compared", None)
+    assert "on 300 unseen rows" in str(new)
+    with pytest.warns(TrainingRowsWarning, match="are equal to rows that the tree was fitted on"):
+        assert audited(tree, 100).newness == "seen"
+    other = LogisticRegression().fit(X[:400], y[:400])
+    unknown, stated = (audited(other, 400, **options) for options in ({}, {"rows": "unseen"}))
+    assert (unknown.newness, stated.newness) == ("unknown", "stated")
+    assert "on 300 rows: " in str(unknown)
+    assert "is not known" in unknown.newness_in_words
+    assert "on 300 unseen rows: " in str(stated)
+    assert stated.newness_in_words.endswith("is the user's word.")
+    for found in (unknown, stated):
+        assert found.newness_in_words in str(audit_document(found, Origin("y"))["answer"])
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])

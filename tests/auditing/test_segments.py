@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -190,3 +191,9 @@ def test_weights_repeat_rows():
     ):
         assert np.allclose(one, other)
     assert math.isfinite(search(whole, doubled, level=0.95).detectable)
+
+
+def test_a_column_whose_name_contains_and_has_one_condition():
+    table = read_table(pd.DataFrame({"size and weight": np.arange(100.0) % 3}))
+    blocks = segment_family(table, np.full(100, 0.5)).blocks
+    assert {block.n_conditions for block in blocks[:2]} == {1}

@@ -110,7 +110,15 @@ def study() -> dict[str, Any]:
         "groups": [["tree", "c45"]],
     }
     rows = [{"data": "hepatitis", "estimates": [one] * 4}]
-    parts = [{"measure": "accuracy", "rows": rows, "ranking": ranking, "pairs": [pair]}]
+    parts = [
+        {
+            "measure": "accuracy",
+            "rows": rows,
+            "undefined": [],
+            "ranking": ranking,
+            "pairs": [pair],
+        }
+    ]
     return {
         "schema": "sureleaf-study/1",
         "name": "small trees",

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -153,11 +154,46 @@ def test_a_closed_pipe_ends_a_command_silently(arguments: list[str]) -> None:
         assert process.returncode == 0
 
 
+def test_output_that_nobody_can_get_is_an_error() -> None:
+    script = 'exec "$0" "$@" >&-'
+    process = subprocess.run(
+        ["sh", "-c", script, SURELEAF, "plan", "--p-max", "0.75"],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 2
+    assert process.stderr.startswith("sureleaf: standard output is closed, and what would be")
+
+
+def test_a_thread_that_the_system_refuses_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def plan_in_a_thread(*_: object, **__: object) -> None:
+        with monkeypatch.context() as patch:
+            for name in ("_start_new_thread", "_start_joinable_thread"):
+                patch.setattr(threading, name, refuse, raising=False)
+            threading.Thread(target=print).start()
+
+    monkeypatch.setattr("sureleaf.commands.plan.make_plan", plan_in_a_thread)
+    done = sureleaf_here("plan", "--p-max", "0.75")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("sureleaf: not enough memory, or too many threads")
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("another error")
+
+    monkeypatch.setattr("sureleaf.commands.plan.make_plan", fail)
+    with pytest.raises(RuntimeError, match="another error"):
+        sureleaf_here("plan", "--p-max", "0.75")
+
+
 def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
     program = (
         "import time; from sureleaf.cli import application, main\n"
         "def wait(*a, **k):\n    print('waiting', flush=True)\n    time.sleep(60)\n"
-        "import sureleaf.report.plan as plan; plan.make_plan = wait\n"
+        "import sureleaf.commands.plan as plan; plan.make_plan = wait\n"
         "main(['plan', '--p-max', '0.75'])"
     )
     with subprocess.Popen(
@@ -185,9 +221,12 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         (["evaluate", "-t", "class", "--positive", "god"], "got 'god'. Did you mean 'good'?"),
         (["evaluate", "-t", "class", "--design", "kfodl"], "Did you mean 'kfold'?"),
         (["leaves"], "--target must name the column of labor.csv to predict; it was not given."),
-        (["leaves", "-t", "class", "--delimiter", "::"], "delimiter must be one ASCII character"),
         (
-            ["leaves", "-t", "class", "--encoding", "klingon"],
+            ["leaves", "-t", "class", "--csv", "delimiter=::"],
+            "delimiter must be one ASCII character",
+        ),
+        (
+            ["leaves", "-t", "class", "--csv", "encoding=klingon"],
             "encoding must be one that Python knows",
         ),
     ],
@@ -222,8 +261,8 @@ def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
         ("sureleaf leaves DATA --target cla", ["class"]),
         ("sureleaf predict DATA DATA --keep pensi", ["pension"]),
         (
-            "sureleaf fit DATA --pruning ",
-            "auto pessimistic cost_complexity reduced_error utility none",
+            "sureleaf fit DATA --csv en",
+            "encoding=utf-8 encoding=utf-16 encoding=windows-1252 encoding=latin-1",
         ),
         ("sureleaf leaves nowhere.csv --target cla", []),
     ],
@@ -265,7 +304,7 @@ def test_completion_can_be_installed() -> None:
     "arguments",
     [
         ("fit", "", "-t", "class", "-o", "m"),
-        ("fit", "--overwrite", "", "-t", "class", "-o", "m"),
+        ("fit", "--json", "", "-t", "class", "-o", "m"),
         ("fit", LABOR, "-t", "class", "-o", ""),
         ("fit", LABOR, "-t", "class", "--output="),
         ("predict", "m", ""),
@@ -285,7 +324,7 @@ def test_a_column_and_a_cell_may_be_empty_texts(
 ) -> None:
     rows = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"": ["u", "v"] * 10, "n": range(20), "y": ["a", "b"] * 10}), rows)
-    assert run(capsys, "leaves", rows, "-t", "y", "--drop", "", "--missing=")[0] == 0
+    assert run(capsys, "leaves", rows, "-t", "y", "--drop", "", "--csv", "missing=")[0] == 0
 
 
 def test_ctrl_c_while_a_library_makes_a_class_is_an_interrupt(

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.command import run
@@ -34,7 +36,7 @@ def test_half_of_a_table_certifies_the_tree_of_the_other_half(capsys, tables):
 
 def test_a_tree_without_held_out_rows_is_told_the_options_that_help(capsys, tables):
     model = str(tables / "model.sureleaf")
-    run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite")
+    run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model)
     for arguments in (
         ["certificate", model],
         ["predict", model, str(tables / "new.csv"), "--alpha", "0.1"],
@@ -54,7 +56,7 @@ def test_a_tree_without_held_out_rows_is_told_the_options_that_help(capsys, tabl
 
 def test_new_rows_certify_a_saved_tree(capsys, tables):
     model = str(tables / "model.sureleaf")
-    run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite")
+    run(capsys, "fit", str(tables / "old.csv"), "-t", "y", "-o", model)
     code, out, _ = run(
         capsys, "certificate", model, str(tables / "new.csv"), "-t", "y", "--alpha", "0.1", "--json"
     )
@@ -65,9 +67,6 @@ def test_new_rows_certify_a_saved_tree(capsys, tables):
     code, _, err = run(capsys, "certificate", model, str(tables / "new.csv"))
     assert code == 2
     assert "--target" in err
-    code, _, err = run(capsys, "certificate", model, "--max-leaves", "3")
-    assert code == 2
-    assert "--max-leaves goes with a table" in err
     code, _, err = run(
         capsys, "certificate", str(tables / "old.csv"), str(tables / "new.csv"), "-t", "y"
     )
@@ -75,11 +74,33 @@ def test_new_rows_certify_a_saved_tree(capsys, tables):
     assert "A second file goes with a saved tree" in err
 
 
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_half_of_the_rows_of_a_fit_in_batches_cannot_certify_its_tree(capsys, tmp_path, is_folder):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = (X[:, 0] + rng.normal(size=2000) > 0).astype(int)
+    rows = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
+    folder, half, model = tmp_path / "d", str(tmp_path / "half.parquet"), str(tmp_path / "m")
+    folder.mkdir()
+    pq.write_table(rows, folder / "d.parquet")
+    pq.write_table(rows.slice(0, 1000), half)
+    data = ("fit", str(folder)) if is_folder else ("fit", str(folder / "d.parquet"))
+    options = ("--tree", "pruning=none", "--levels-from", "training", "--memory", "1GB")
+    assert run(capsys, *data, "-t", "y", "-o", model, *options)[0] == 0
+    for more in ((), ("--rows-are-new",)):
+        code, out, err = run(capsys, "certificate", model, half, "-t", "y", *more)
+        assert (code, out) == (2, "")
+        assert "are equal to rows of its fit, cell by cell" in err
+    code, out, _ = run(capsys, "audit", model, half, "-t", "y")
+    assert code == 0
+    assert "unseen rows correctly" not in " ".join(out.split())
+
+
 def test_an_honest_model_predicts_sets_and_shows_guaranteed_leaves(capsys, tables):
     model, out_file = str(tables / "honest.sureleaf"), tables / "out.csv"
     run(
         capsys,
-        *("fit", str(tables / "old.csv"), "-t", "y", "-o", model, "--overwrite"),
+        *("fit", str(tables / "old.csv"), "-t", "y", "-o", model),
         *("--levels-from", "honest"),
     )
     assert run(capsys, "certificate", model)[0] == 0
@@ -91,7 +112,7 @@ def test_an_honest_model_predicts_sets_and_shows_guaranteed_leaves(capsys, table
     assert "150 rows that did not grow it prove the following" in " ".join(out.split())
     code, _, _ = run(
         capsys,
-        *("predict", model, str(tables / "new.csv"), "-o", str(out_file), "--overwrite"),
+        *("predict", model, str(tables / "new.csv"), "-o", str(out_file)),
         *("--alpha", "0.2"),
     )
     assert code == 0

@@ -119,9 +119,7 @@ def test_codes_are_categories_on_request_and_in_later_files(
     run(capsys, "fit", arff, "-t", "kind", "-o", tmp_path / "arff.sureleaf")
     of_arff = run(capsys, "predict", tmp_path / "arff.sureleaf", arff)[1]
     assert of_arff == run(capsys, "predict", path, tables[0])[1]
-    code, _, err = run(
-        capsys, "fit", tables[0], "-t", "kind", "-o", path, "--overwrite", "--categorical", "cod"
-    )
+    code, _, err = run(capsys, "fit", tables[0], "-t", "kind", "-o", path, "--categorical", "cod")
     assert code == 2
     assert "--categorical must be a column of table0.csv; got 'cod'. Did you mean 'code'?" in err
 

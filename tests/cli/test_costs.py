@@ -89,14 +89,9 @@ def test_plan_at_costs_is_the_sample_size_at_their_threshold(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     by_cost = run(capsys, "plan", "--p-max", "0.2", "--cost", "0,1;5,0", "--json")[1]
-    by_threshold = run(capsys, "plan", "--p-max", "0.2", "--threshold", 1 / 6, "--json")[1]
-    assert json.loads(by_cost) == json.loads(by_threshold)
     wanted = levels.sample_size(0.2, confidence=0.95, threshold=1 / 6)
     assert json.loads(by_cost)["rows_needed"] == wanted
     assert "cost threshold of 0.1667" in json.loads(by_cost)["answer"]
-    both = run(capsys, "plan", "--p-max", "0.2", "--cost", "0,1;5,0", "--threshold", 0.1)
-    assert both[0] == 2
-    assert "Leave out one" in both[2]
 
 
 def test_texts_about_costs_name_decisions(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,10 @@ def test_three_classes_have_no_positive_class(
             ["evaluate", "DATA", "-t", "class", "--positive", "x"],
             "--positive must be a label of the target; got 'x'",
         ),
-        (["evaluate", "DATA", "-t", "class", "--tree", "c4"], "--tree must be default or c45"),
+        (
+            ["evaluate", "DATA", "-t", "class", "--tree", "c4"],
+            "--tree must be default, c45 or PARAMETER=VALUE",
+        ),
         (
             ["evaluate", "DATA", "-t", "class", "-m", "TreeClassifier", "--max-leaves", "3"],
             "--max-leaves cannot be used with --model",
@@ -103,7 +106,7 @@ def test_three_classes_have_no_positive_class(
             "compare needs a table with --target and --model twice, or two saved evaluations or "
             "reports; got 1 file, 1 model and a target.",
         ),
-        (["compare", "a.json", "b.json", "--cost", "0,1;5,0"], "--cost goes with a table"),
+        (["compare", "a.json", "b.json", "--design", "holdout"], "--design goes with a table"),
         (["compare", "a.eval", "b.eval", "-t", "class"], "--target goes with a table"),
         (["compare", "a.eval", "b.eval", "-m", "x"], "--model goes with a table"),
         (["compare", "a.eval", "b.eval", "--folds", "5"], "--folds goes with a table"),

@@ -18,19 +18,12 @@ from tests.scale.tables import few_valued_table
 def test_fit_saves_the_model_that_the_library_fits(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = [
-        "--tree",
-        "c45",
-        "--criterion",
-        "gini",
-        "--max-depth",
-        3,
-        "--min-samples-leaf",
-        9,
-        "--drop",
-        "id",
-    ]
-    options += ["--pruning", "none", "--leaf-estimate", "laplace", "--categorical-split", "subset"]
+    options = ["--tree", "c45", "--max-depth", 3, "--drop", "id"]
+    for setting in (
+        *("criterion=gini", "min_samples_leaf=9", "pruning=none", "leaf_estimate=laplace"),
+        "categorical_split=subset",
+    ):
+        options += ["--tree", setting]
     path = tmp_path / "m.sureleaf"
     code, out, _ = run(
         capsys, "fit", folder / "rows.csv", "-t", "class", "-o", path, *options, "--json"
@@ -124,7 +117,7 @@ def test_memory_and_bad_options_of_a_fit_in_batches(
         (("--memory", "1GB", "--bagged", "3"), "--bagged needs a table in memory"),
         (("--memory", "1GB", "--cost", "0,1,1;1,0,1;1,1,0"), "cost"),
     ):
-        code, _, err = run(capsys, *start, *options, "--overwrite")
+        code, _, err = run(capsys, *start, *options)
         assert code == 2
         assert message in err
 
@@ -140,7 +133,7 @@ def test_a_fit_in_batches_says_the_same_as_one_in_memory(
     start = ("fit", tmp_path / "rows.parquet", "-t", "class", "-o", tmp_path / "m.sureleaf")
     outputs = []
     for options in ((), ("--memory", "1GB")):
-        code, out, _ = run(capsys, *start, "--weight", "weight", "--overwrite", *options)
+        code, out, _ = run(capsys, *start, "--weight", "weight", *options)
         assert code == 0
         outputs.append(out)
     assert "199 rows" in outputs[0]
@@ -160,8 +153,8 @@ def test_german_numbers_are_read_and_a_target_with_spaces_is_quoted(
     assert err.startswith(
         "sureleaf: note: column 'sum' of customers.csv is text, because '1.100,50'"
     )
-    assert "--thousands '.'" in err
-    code, out, err = run(capsys, *arguments, "--thousands", ".")
+    assert "--csv thousands=point" in err
+    code, out, err = run(capsys, *arguments, "--csv", "thousands=point")
     assert (code, err) == (0, "")
     assert "A tree with 2 leaves" in out
     assert "to predict 'good customer?'." in " ".join(out.split())

@@ -1,25 +1,64 @@
 """The values of shared options are read, or are errors."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.main import get_command
 
 from sureleaf import TreeClassifier
-from sureleaf.cli.application import application
-from sureleaf.cli.options import TREE_OPTIONS, check_output, evaluated_model, read_cost
+from sureleaf.cli.options import (
+    check_output,
+    evaluated_model,
+    read_cost,
+    read_csv_format,
+    read_tree_options,
+)
 from sureleaf.errors import InvalidArgumentError
 from tests.cli.command import run
 
 
-def test_commands_that_fit_share_the_options_of_the_tree() -> None:
-    commands = get_command(application).commands
-    for name in ("fit", "leaves", "evaluate", "curve", "report"):
-        options = {option.name for option in commands[name].params}
-        assert set(TREE_OPTIONS) <= options, name
-    parameters = set(TreeClassifier().get_params())
-    assert set(TREE_OPTIONS) - {"tree"} <= parameters
+def test_an_option_of_the_tree_sets_a_parameter() -> None:
+    given = read_tree_options(["c45", "pruning=none", "ccp_alpha=0.1", "criterion=gini"], margin=0)
+    expected = {"margin": 0, "tree": "c45", "pruning": None, "ccp_alpha": 0.1, "criterion": "gini"}
+    assert given == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["pruneing=none"], "got 'pruneing'. Did you mean 'pruning'?"),
+        (["cost=1"], "--tree must name a parameter of TreeClassifier; got 'cost'"),
+        (["c4"], "default, c45 or PARAMETER=VALUE; got 'c4'. Did you mean 'c45'?"),
+        (["margin=0", "margin=1"], "margin of the tree must be given once; got 0 and '1'"),
+    ],
+)
+def test_a_wrong_setting_of_the_tree_is_named(settings: list[str], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=re.escape(message)):
+        read_tree_options(settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["delimeter=;"], "got 'delimeter=;'. Did you mean 'delimiter'?"),
+        (["?"], "--csv must be KEY=VALUE, where KEY is delimiter, encoding, decimal, thousands or"),
+        (["decimal=comma", "decimal=."], "--csv decimal= must be given once; got ',' and '.'"),
+        (["decimal=;"], "decimal must be '.' or ','; got ';'"),
+    ],
+)
+def test_a_wrong_setting_of_a_csv_file_is_named(settings: list[str], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=re.escape(message)):
+        read_csv_format(settings)
+
+
+def test_help_shows_a_type_only_for_options_that_take_a_value(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words in (["fit"], ["study", "run"], []):
+        out = run(capsys, *words, "--help")[1]
+        assert "--help" in out
+        assert "bool" not in out.lower()
 
 
 @pytest.mark.parametrize(
@@ -28,7 +67,7 @@ def test_commands_that_fit_share_the_options_of_the_tree() -> None:
         ({}, TreeClassifier()),
         ({"tree": "default", "margin": 0.0}, TreeClassifier(margin=0.0)),
         ({"tree": "c45", "max_leaves": 4}, TreeClassifier.c45(max_leaves=4)),
-        ({"tree": "c45", "pruning": "none"}, TreeClassifier.c45(pruning=None)),
+        ({"tree": "c45", "pruning": None}, TreeClassifier.c45(pruning=None)),
     ],
 )
 def test_an_evaluated_tree_has_the_given_options(given, expected) -> None:
@@ -45,18 +84,17 @@ def test_a_cost_matrix_is_read_from_text_json_or_a_file(tmp_path: Path) -> None:
     assert read_cost("0,2;7,0", labels) == read_cost("[[0,2],[7,0]]", labels) == [[0, 2], [7, 0]]
 
 
-def test_a_file_that_is_read_is_replaced_only_on_request(tmp_path: Path) -> None:
+def test_a_file_that_is_read_is_never_replaced(tmp_path: Path) -> None:
     data, link = tmp_path / "data.csv", tmp_path / "link.csv"
     data.write_text("a\n1\n")
     link.symlink_to(data)
     for output in (data, link):
-        with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv.*--overwrite"):
-            check_output(output, data, overwrite=False)
-        check_output(output, data, overwrite=True)
-    check_output(tmp_path / "new", data, overwrite=False)
+        with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
+            check_output(output, data)
+    check_output(tmp_path / "new", data)
     with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
-        check_output(data, tmp_path, overwrite=False)  # a folder that is read
-    check_output(data, "0,5;1,0", "x" * 10_000, None, overwrite=False)
+        check_output(data, tmp_path)  # a folder that is read
+    check_output(data, "0,5;1,0", "x" * 10_000, None)
 
 
 def test_every_command_that_writes_protects_its_input(
@@ -81,7 +119,7 @@ def test_every_command_that_writes_protects_its_input(
     ):
         code, out, err = run(capsys, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert "pass --overwrite" in err
+        assert "the result must not replace" in err
     assert (rows.read_bytes(), model.read_bytes()) == before
     assert (costs.read_text(), other.read_bytes()) == ("0,5;1,0", model.read_bytes())
 
@@ -90,13 +128,16 @@ def test_odd_delimiters_and_encodings_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for option, values in {
-        "--delimiter": ["é", "\x00", "\u202e", "ab", '"', "\n"],
-        "--encoding": ["rot13", "base64", "hex", "nonsense", "undefined", "\x00"],
+        "delimiter": ["é", "\x00", "\u202e", "ab", '"', "\n"],
+        "encoding": ["rot13", "base64", "hex", "nonsense", "undefined", "\x00"],
     }.items():
         for value in values:
-            code, out, err = run(capsys, "rank", folder / "rows.csv", "-t", "class", option, value)
+            setting = f"{option}={value}"
+            code, out, err = run(
+                capsys, "rank", folder / "rows.csv", "-t", "class", "--csv", setting
+            )
             assert (code, out, err.count("\n")) == (2, "", 1)
-            assert option[2:] in err
+            assert option in err
 
 
 @pytest.mark.parametrize("number", ["-1", "4294967296", "9" * 30])

@@ -80,7 +80,7 @@ def test_a_node_and_a_test_can_be_planned_at_once() -> None:
             "p_max must be on one side of the cost threshold, 0.1667, for a confidence of 0.95; "
             "got 0.15 to 0.3, which contains it.",
         ),
-        ("--p-max 0.2 --threshold 0.2", "got 0.2. At the threshold both decisions cost the same"),
+        ("--p-max 0.2 --cost 0,1;4,0", "got 0.2. At the threshold both decisions cost the same"),
         ("--power 0.9", "--auc-width, --slope-width or --leaf-share for a study; got none of them"),
         ("--slope-width 1e-200", "slope_width must be a number at least 1e-06"),
         ("--auc-width 0.05 --level 95", "level must be between 0 and 1; got 95.0"),

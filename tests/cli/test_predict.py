@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 import sureleaf
-from sureleaf.files import read_file
+from sureleaf.files import csv_reader, read_file
 from sureleaf.table import row_stream, stream_rows
 from tests.cli.command import SURELEAF, run
 from tests.cli.fitted_rows import N_ROWS, make_rows
@@ -33,8 +33,8 @@ def model(folder: Path) -> sureleaf.TreeClassifier:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks so small that a file of kilobytes has dozens of them."""
-    monkeypatch.setattr(row_stream, "_BLOCK", 1 << 10)
-    monkeypatch.setattr(row_stream, "_BATCH_ROWS", 41)
+    monkeypatch.setattr(csv_reader, "BLOCK", 1 << 10)
+    monkeypatch.setattr(row_stream, "BATCH_ROWS", 41)
 
 
 def check(predictions: pa.Table, model: Any, rows: pa.Table) -> None:

@@ -57,37 +57,34 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     assert len(document["provenance"]["data_sha256"]) == 64
     assert document["methods"]["repeat"] == (
         "sureleaf report rows.v2.csv --target class --json report.json --positive no"
-        " --cost '0,1;5,0' --group site --weight mass --drop id"
-        " --confidence 0.9 --utility 0.6 --seed 3"
-        " --title 'A <title>'"
+        " --cost '0,1;5,0' --confidence 0.9 --utility 0.6 --seed 3 --title 'A <title>'"
+        " --group site --weight mass --drop id"
     )
 
 
-def test_the_gate_passes_an_equal_report_and_fails_a_worse_one(
-    report_json: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_gate_passes_an_equal_tree_and_fails_a_worse_one(
+    report_json: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = run(capsys, "compare", report_json, report_json, "--gate")
+    code, out, _ = run(capsys, "compare", report_json, report_json, data, "--gate")
     assert code == 0
-    assert "new" in out
-    document = json.loads(report_json.read_text(encoding="utf-8"))
-    margin = document["models"]["margin"]
-    last = f"Gate: passed (not shown to be worse by more than {margin:.3g})"
-    assert out.splitlines()[-1] == last
-    values = document["quality"]["folds"]["values"]
-    values["decided_cost"] = [v + 0.3 + 0.001 * i for i, v in enumerate(values["decided_cost"])]
-    worse = tmp_path / "worse.json"
-    worse.write_text(json.dumps(document))
-    code, out, _ = run(capsys, "compare", report_json, worse, "--gate", "--json")
+    assert "decided_cost" in out
+    assert out.splitlines()[-1] == "Gate: passed (not shown to be worse)"
+    rows = tmp_path / "clear.csv"
+    rows.write_text("x,class\n" + "".join(f"{i},{'yes' if i > 40 else 'no'}\n" for i in range(99)))
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    for path, option in ((good, "--seed=0"), (bad, "--max-leaves=1")):
+        assert run(capsys, "report", rows, "-t", "class", "--json", path, option)[0] == 0
+    code, out, _ = run(capsys, "compare", good, bad, rows, "--gate", "--json")
     assert code == 1
     assert json.loads(out)["verdict"] == "worse"
     assert json.loads(out)["gate"] == "failed"
-    code, out, _ = run(capsys, "compare", report_json, worse, "--gate", "--margin", "0.02")
+    code, out, _ = run(capsys, "compare", good, bad, rows, "--gate", "--margin", "0.02")
     assert code == 1
     assert out.splitlines()[-1] == "Gate: failed (worse by more than 0.02)"
-    code, out, _ = run(capsys, "compare", report_json, worse)  # without --gate, it is only reported
+    code, out, _ = run(capsys, "compare", good, bad, rows)  # without --gate, it is only reported
     assert code == 0
     assert "Gate" not in out
-    assert run(capsys, "compare", report_json, worse, "--gate", "--margin", "0.9")[0] == 0
+    assert run(capsys, "compare", good, bad, rows, "--gate", "--margin", "0.9")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -127,10 +124,13 @@ def test_the_gate_needs_two_reports(
 ) -> None:
     code, _, err = run(capsys, "compare", data, "--gate")
     assert code == 2
-    assert "--gate needs two reports" in err
+    assert "--gate needs two reports and a table" in err
+    code, _, err = run(capsys, "compare", report_json, report_json, "--gate")
+    assert code == 2
+    assert "compared on the same rows: sureleaf compare old.json new.json DATA; got 2 files" in err
     data.with_name("marked.csv").write_bytes(b"\xef\xbb\xbf" + data.read_bytes())
     for path in (data, data.with_name("marked.csv")):
-        code, _, err = run(capsys, "compare", report_json, path)
+        code, _, err = run(capsys, "compare", report_json, path, data)
         assert code == 2
         message = (
             f"{path.name} must be a file that sureleaf report --json wrote; got a file that is"
@@ -142,9 +142,8 @@ def test_the_page_is_named_after_the_data_unless_only_json_is_requested(data: Pa
     assert page_path(data, None, None) == Path("rows-report.html")
     assert page_path(data, None, Path("-")) is None
     assert page_path(data, Path("x.html"), Path("-")) == Path("x.html")
-    with pytest.raises(InvalidArgumentError, match="--overwrite"):
+    with pytest.raises(InvalidArgumentError, match="must not replace"):
         page_path(data, data, None)
-    assert page_path(data, data, None, overwrite=True) == data
     with pytest.raises(InvalidArgumentError, match="must be different files"):
         page_path(data, Path("x"), Path("x"))
 

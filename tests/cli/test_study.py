@@ -50,9 +50,12 @@ def finished(study: Path) -> Path:
     before = sureleaf_here("study", "status", str(study))
     assert before.returncode == 2
     assert "nothing was begun. Begin with: sureleaf study run" in " ".join(before.stderr.split())
+    assert not study.with_suffix(".db").exists()
     done = sureleaf_here("study", "run", str(study), "--jobs", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert "two tables: 8 of 12 fits done, 4 failed" in done.stdout
+    text = " ".join(done.stdout.split())
+    assert "failed: broken on first, second (4 fits): InvalidParameterError: The 'C'" in text
     assert "Show the results: sureleaf study report" in done.stdout
     return study
 
@@ -60,10 +63,13 @@ def finished(study: Path) -> Path:
 def test_the_status_is_known_to_another_process(finished: Path) -> None:
     values = json.loads(sureleaf_here("study", "status", str(finished), "--json").stdout)
     assert (values["done"], values["failed"], values["open"]) == (8, 4, 0)
+    (why,) = values["failures"]
+    assert (why["learner"], why["data"], why["fits"]) == ("broken", ["first", "second"], 4)
+    assert why["reason"].startswith("InvalidParameterError")
 
 
 def test_a_finished_study_is_resumed_without_a_fit(finished: Path) -> None:
-    done = sureleaf_here("study", "resume", str(finished))
+    done = sureleaf_here("study", "run", str(finished))
     assert (done.returncode, done.stdout.split(":")[0]) == (0, "two tables")
 
 
@@ -105,8 +111,24 @@ def test_a_page_does_not_replace_the_store(finished: Path) -> None:
     for url in (str(store), f"sqlite:///{store}"):
         done = sureleaf_here("study", "report", str(finished), "--store", url, "-o", str(store))
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert "--overwrite" in done.stderr
+        assert "must not replace" in done.stderr
     assert store.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_a_study_that_cannot_run_is_not_begun(study: Path) -> None:
+    file = study.with_name("wrong.toml")
+    file.write_text(STUDY.replace("max_leaves", "max_leavs"))
+    done = sureleaf_here("study", "run", str(file))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "was not begun: learner 'small <tree>': --model must name a classifier" in done.stderr
+
+
+def test_a_store_that_is_named_wrongly_is_not_made(finished: Path, tmp_path: Path) -> None:
+    for command in ("status", "verify", "report"):
+        done = sureleaf_here("study", command, str(finished), "--store", str(tmp_path / "typo.db"))
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "typo.db does not exist" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_study_file_that_is_missing_is_named(tmp_path: Path) -> None:
@@ -120,7 +142,7 @@ def test_a_data_file_that_has_changed_is_named(finished: Path) -> None:
     rows = finished.parent / "second.csv"
     before = rows.read_text()
     rows.write_text(before.replace("yes", "no", 1))
-    done = sureleaf_here("study", "resume", str(finished))
+    done = sureleaf_here("study", "run", str(finished))
     rows.write_text(before)
     assert done.returncode == 2
     message = " ".join(done.stderr.split())

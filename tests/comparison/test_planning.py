@@ -6,8 +6,8 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import samplesize_proportions_2indep_onetail
 
 from sureleaf.comparison import mcnemar, rate_interval, rows_for_width, rows_to_detect
-from sureleaf.comparison.planning import smallest_count
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.levels.search import smallest_count
 
 
 @pytest.mark.parametrize("method", ["wilson", "clopper_pearson", "jeffreys"])

@@ -9,14 +9,9 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t
+from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t, two_models
 from sureleaf.comparison.paired_models import auc_difference
-from sureleaf.comparison.paired_resamples import (
-    compare_algorithms,
-    hidden_variance,
-    least_variance,
-    repeats_until,
-)
+from sureleaf.comparison.paired_resamples import compare_algorithms, repeats_until
 from sureleaf.comparison.two_models import difference_of_estimates
 from sureleaf.comparison.verdict import deciding_half_width, detecting_half_width
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
@@ -31,6 +26,7 @@ from sureleaf.evaluation import (
     RepeatedHoldout,
     evaluate,
 )
+from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
 from sureleaf.evaluation.measures.named import NAMED
 
@@ -139,7 +135,8 @@ def test_a_lower_loss_is_better() -> None:
 def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
     a, b = pair(design)
     gaps = a.split_values("accuracy") - b.split_values("accuracy")
-    least = least_variance(a, b, NAMED["accuracy"])
+    first, second = (row_influences(one, NAMED["accuracy"]) for one in (a, b))
+    least = (first - second).variance
     expected = corrected_resampled(gaps, test_to_train=a.test_to_train, least_variance=least)
     found = compare(a, b)
     assert (found.low, found.high, found.p_value) == (expected.low, expected.high, expected.p_value)
@@ -447,6 +444,22 @@ def test_a_difference_that_never_varied_has_the_exact_bound() -> None:
     assert "never varied" in found.method
 
 
+@pytest.mark.parametrize("size", [0.02, 0.038, 0.2, 0.3])
+def test_the_p_value_of_a_constant_difference_is_the_alpha_whose_interval_ends_at_0(size) -> None:
+    truth = np.arange(100) % 2
+    told = np.column_stack([1 - truth, truth])
+    right = evaluate(Says(), told, truth, design=Holdout(test=0.5), random_state=0)
+    steady = paired_t([0.0, 0.0])
+    steady = replace(steady, difference=size, low=size, high=size)
+    first = two_models._with_width(steady, right, NAMED["accuracy"])
+    assert 0 < first.p_value < 1
+    at_p = two_models._with_width(
+        replace(steady, level=1 - first.p_value), right, NAMED["accuracy"]
+    )
+    assert at_p.low == pytest.approx(0, abs=1e-9)
+    assert (first.low > 0) == (first.p_value < 0.05)
+
+
 @pytest.mark.parametrize("measure", ["nce", "cost"])
 def test_losses_without_a_bound_keep_a_width(measure: str) -> None:
     a = evaluate(Says(), TOLD, TRUTH, design=KFold(5), cost=[[0, 1], [7, 0]], random_state=0)
@@ -516,5 +529,4 @@ def test_without_a_margin_repeats_are_planned_for_the_difference_to_detect() -> 
     a, b = pair(KFold(10), second=2)
     found = compare(a, b, detect=0.11)
     test = compare_algorithms(a, b, NAMED["accuracy"], 0.95, None)
-    hidden = hidden_variance(a, b, NAMED["accuracy"])
-    assert found.repeats_needed == repeats_until(test, a, detecting_half_width(0.11, 0.95), hidden)
+    assert found.repeats_needed == repeats_until(test, a, detecting_half_width(0.11, 0.95))

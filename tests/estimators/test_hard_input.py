@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from sureleaf import InvalidArgumentError, InvalidTypeError, SureleafError, TreeClassifier
+from sureleaf.table import read_table
+from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.naive import c45
 from tests.reference.compare import first_difference
 
@@ -208,8 +210,7 @@ def test_a_million_categories_are_no_trouble():
     multiway = TreeClassifier.c45(**one_each).fit(ids, y)
     assert multiway.tree_.n_leaves == n_rows
     grouped = TreeClassifier.c45(**one_each, categorical_split="subset").fit(ids, y)
-    assert grouped.tree_.n_leaves == 2
-    assert grouped.score(ids, y) == 1.0
+    assert grouped.tree_.n_leaves == 1  # it gains no more than it may by chance
 
 
 def test_a_numeric_id_of_a_million_rows_is_no_trouble():
@@ -222,10 +223,9 @@ def test_a_numeric_id_of_a_million_rows_is_no_trouble():
 def test_a_tree_that_would_not_fit_is_refused_in_words():
     codes = np.arange(600_000) // 2
     X = pd.DataFrame({"id": pd.Categorical.from_codes(codes, np.arange(300_000))})
-    y = np.random.default_rng(1).integers(0, 2, len(codes))
-    model = TreeClassifier.c45(criterion="gini", categorical_split="subset", **PLAIN)
+    y = np.random.default_rng(1).integers(0, 2, len(codes)).astype(np.int32)
     with pytest.raises(InvalidArgumentError, match=r"column 'id' has 300,000 categories"):
-        model.fit(X, y)
+        grow(TrainingRows(read_table(X), y, 2), GrowthRules("gini", "subset"))
 
 
 # ---- depth ---------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_very_deep_trees_do_not_overflow_a_stack(n_rows):
     np.testing.assert_array_equal(again.predict(X), y)
     assert model.prune("pessimistic").tree_.n_leaves <= n_rows
     assert model.prune("reduced_error", X=X, y=1 - y).tree_.n_leaves == 1
-    assert model.prune(n_leaves=3).tree_.n_leaves <= 3
+    assert model.prune(n_leaves=1).tree_.n_leaves == 1
     assert model.prune(nodes=int(model.tree_.parent[last])).tree_.n_leaves < n_rows
     assert model.cost_complexity_path().n_leaves[-1] == 1
     collapsed = TreeClassifier.c45(criterion="gini", min_samples_leaf=1).fit(X, y)

@@ -62,25 +62,11 @@ def test_confidence_is_the_posterior_probability_of_an_accuracy_above_a_tie(sour
     model = TreeClassifier.c45(levels_from=source, random_state=0).fit(X, y)
     table, stated = model.leaves(), model.complete_model().node_levels()
     for line, leaf in enumerate(table.leaf.tolist()):
-        counts = model.tree_.class_counts[leaf]
-        rest = np.delete(counts, stated.predicted[leaf])
-        largest = (rest.max() + 1) / (rest.sum() + len(rest))
-        largest += 0.5 * np.sqrt(largest * (1 - largest) / (rest.sum() + len(rest)))
+        tie = 0.5 if n_classes == 2 else stated.ties[leaf]
+        assert 1 / n_classes <= tie <= 0.5
         a, s = table.utility[line], stated.strength[leaf]
-        above = beta(a * s, (1 - a) * s).sf(largest / (1 + largest))
+        above = beta(a * s, (1 - a) * s).sf(tie)
         assert table.confidence[line] == pytest.approx(above, abs=1e-9)
-
-
-def test_a_leaf_whose_interval_reaches_a_tie_is_flagged():
-    for seed in range(3):
-        for n_classes in (2, 3):
-            model = TreeClassifier.c45(random_state=seed).fit(*noisy(150, seed, n_classes))
-            table = model.leaves()
-            if n_classes == 2:
-                assert table.flagged[table.low <= 0.5].all()
-            assert (table.confidence[~table.flagged] >= 0.95).all()
-            wide = model.leaves(level=0.999)
-            assert (wide.flagged >= table.flagged).all()
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -192,7 +178,7 @@ def test_abstains_exactly_where_confidence_is_too_low(model):
 
 
 @pytest.mark.usefixtures("all_rounds")
-def test_a_round_of_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeypatch):
+def test_a_round_of_cross_fitting_costs_ten_trees_and_only_when_asked(monkeypatch):
     """And ten more if a small table chooses the strength of pruning: the pairs of five parts."""
     from sureleaf.model import fitting
 
@@ -201,9 +187,9 @@ def test_a_round_of_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeyp
     monkeypatch.setattr(fitting, "grow", lambda *a, **k: grown.append(1) or real(*a, **k))
     X, y = noisy()
     for pruning, of_fit, of_round in (
-        ("pessimistic", 1, 12),
-        ("cost_complexity", 11, 22),
-        ("utility", 11, 22),
+        ("pessimistic", 1, 10),
+        ("cost_complexity", 11, 20),
+        ("utility", 11, 20),
     ):
         grown.clear()
         model = TreeClassifier.c45(pruning=pruning, random_state=0).fit(X, y)
@@ -212,7 +198,7 @@ def test_a_round_of_cross_fitting_costs_twelve_trees_and_only_when_asked(monkeyp
         assert 4 <= n_rounds <= 40
         all_grown, of_levels = len(grown), of_round * n_rounds
         of_recurrence = all_grown - of_fit - of_levels  # trees of half the rows
-        assert 0 < of_recurrence <= 0.15 * of_levels
+        assert of_recurrence == min(24, 2 * n_rounds)
         model.levels(), model.predict_levels(X)
         assert len(grown) == all_grown
 
@@ -226,7 +212,7 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
     assert "Means over 4 rounds of folds" in clear.notes()[0]
     table = TreeClassifier.c45(random_state=0).fit(*noisy()).leaves()
     assert table.n_rounds == 40 or table.confidence_error.max() <= 0.01
-    assert f"{100 * table.confidence_error.max():.2g}" in table.notes()[0]
+    assert f"{100 * table.confidence_error.max():.1f} percentage" in table.notes()[0]
     given = TreeClassifier.c45(cv=KFold(5)).fit(*noisy()).leaves()
     assert given.n_rounds == 1  # the folds are not a matter of luck
     assert np.isnan(given.confidence_error).all()
@@ -236,7 +222,7 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
 
 
 def test_levels_of_many_classes_have_a_bounded_number_of_sums(monkeypatch):
-    """40 classes would take 40 rounds of 12 trees, and 50 exact sums per node in each search."""
+    """40 classes would take 40 rounds of 10 trees, and 50 exact sums per node in each search."""
     from sureleaf.levels import plurality
 
     sums = []
@@ -332,7 +318,7 @@ def test_a_tree_pruned_without_its_rows_has_training_levels_and_says_so(model):
 
 
 WAYS = {
-    "leaves": {"n_leaves": 6},
+    "leaves": {"n_leaves": 5},
     "nodes": {"nodes": [1]},
     "penalty": {"rule": "cost_complexity", "ccp_alpha": 0.004},
     "pessimistic": {"rule": "pessimistic"},
@@ -478,8 +464,8 @@ def test_rows_needed_reach_the_wanted_levels(n_classes):
             s = stated.strength[leaf] * rows / n
             return beta(accuracy * s, (1 - accuracy) * s).sf(stated.ties[leaf])
 
-        assert above(table.rows_needed[line]) >= 0.975 - 1e-9  # so that the interval is clear, too
-        assert above(table.rows_needed[line] - 1) < 0.975
+        assert above(table.rows_needed[line]) >= 0.9 - 1e-9
+        assert above(table.rows_needed[line] - 1) < 0.9
         total = table.n.sum() * table.rows_needed[line] / n
         assert table.total_rows_needed[line] == pytest.approx(total, abs=1.0)
 
@@ -536,10 +522,10 @@ def test_what_to_collect_is_told_for_the_leaf_and_in_all_with_its_uncertainty():
 
 def test_a_leaf_has_a_number_of_rows_needed_if_and_only_if_the_advice_can_name_one():
     seen = set()
-    for n, seed in ((120, 0), (120, 1), (300, 0), (300, 1)):
+    for n, seed, slope in ((120, 0, 0.3), (200, 2, 0.2), (300, 1, 0.4)):
         rng = np.random.default_rng(8)
         X = rng.normal(size=(n, 5))
-        y = rng.random(n) < 1 / (1 + np.exp(-0.7 * X[:, 0] - 0.7 * X[:, 1]))
+        y = rng.random(n) < 1 / (1 + np.exp(-slope * (X[:, 0] + X[:, 1])))
         table = TreeClassifier(max_leaves=6, margin=0.0, random_state=seed).fit(X, y).leaves()
         for needed, advice in zip(table.rows_needed, table.repair, strict=True):
             if advice and "merge" not in advice:
@@ -589,8 +575,8 @@ def test_classes_that_tie_need_more_rows_than_there_are():
     model = TreeClassifier.c45(
         criterion="gini", pruning=None, collapse=False, levels_from="training"
     ).fit(X, y)
-    table = model.prune(n_leaves=9).leaves(confidence=0.9, utility=0.4)
-    vectors = model.prune(n_leaves=9).complete_model().node_levels().vectors()[table.leaf]
+    table = model.prune(n_leaves=8).leaves(confidence=0.9, utility=0.4)
+    vectors = model.prune(n_leaves=8).complete_model().node_levels().vectors()[table.leaf]
     second, first = np.sort(vectors, axis=1)[:, -2:].T
     tied = first - second < 1e-9
     assert np.isnan(table.rows_needed[tied]).all()
@@ -636,7 +622,7 @@ def test_levels_by_subgroup_are_the_cross_fitted_hits_of_its_rows(model):
     assert table.value.tolist() == ["u", "v", "w"]
     assert table.n.tolist() == [(X["kind"] == kind).sum() for kind in "uvw"]
     overall = table.n @ table.utility / table.n.sum()
-    assert overall == pytest.approx(model._correct.mean())
+    assert overall == pytest.approx(model._fit.correct.mean())
     assert ((table.low < table.utility) & (table.utility < table.high)).all()
     numbers = model.levels_by(0)
     assert len(numbers) == 4

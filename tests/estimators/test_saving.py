@@ -1,4 +1,5 @@
 import datetime
+import json
 import os
 import pickle
 import subprocess
@@ -9,17 +10,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
-from sklearn.tree import DecisionTreeClassifier
 
 import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
-from sureleaf.files.state_file import Damaged
-from sureleaf.model.plain_values import pack_array, unpack_array
+from sureleaf.files.state_file import Damaged, write_state
 from sureleaf.probability import Averaging, KeepDecision, KeepMajority, MEstimate, Shrinkage
 from sureleaf.table import Schema
 
@@ -159,7 +157,7 @@ def test_weights_and_pruned_copies_are_kept(tmp_path):
     again = saved(model, tmp_path)
     assert again.levels() == model.levels()
     np.testing.assert_array_equal(again.leaf_counts_.n_effective, model.leaf_counts_.n_effective)
-    half = model.prune(n_leaves=4, X=X[::2], y=y[::2])
+    half = model.prune(n_leaves=2, X=X[::2], y=y[::2])
     again = saved(half, tmp_path)
     np.testing.assert_array_equal(again.leaf_counts_.counts, half.leaf_counts_.counts)
     assert again.levels() == half.levels()
@@ -200,26 +198,6 @@ def test_bags_of_given_trees_keep_their_parameters(tmp_path):
     assert again.estimator.get_params() == tree.get_params()
     with pytest.raises(InvalidArgumentError, match="no longer holds them"):
         _ = without.oob_levels_
-
-
-def test_bags_of_earlier_versions_load_as_what_they_were():
-    X, y = table()
-    trees = TreeClassifier.c45(
-        criterion="gini", categorical_split="subset", min_samples_leaf=1, pruning=None
-    )
-    model = BaggedTreesClassifier(estimator=trees, n_estimators=3, random_state=1).fit(X, y)
-    state = estimator_state(model)
-    header = {name: value for name, value in state.header.items() if name != "max_samples"}
-    new = ("max_features", "max_samples", "class_weight")
-    parameters = {name: header["parameters"][name] for name in header["parameters"]}
-    for name in new:
-        del parameters[name]
-    parameters["estimator"] = None  # gini trees with all columns were the default
-    again = estimator_from_state(replace(state, header={**header, "parameters": parameters}))
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert again.model_.max_samples == 1.0
-    assert again.estimator.get_params() == again.estimator_.get_params()
-    np.testing.assert_array_equal(again.fit(X, y).predict_proba(X), model.predict_proba(X))
 
 
 @pytest.mark.parametrize("max_samples", [0, -1.0, "all", None, True])
@@ -463,33 +441,60 @@ def test_a_pickle_of_a_model_with_an_estimate_of_its_own_keeps_the_object():
     assert changed.__getstate__()["model_"].leaf_estimate is changed.model_.leaf_estimate
 
 
-def test_a_pickle_is_no_larger_than_that_of_scikit_learn() -> None:
-    X, y = make_classification(4000, 10, flip_y=0.1, random_state=0)
-    full = TreeClassifier.c45(
-        criterion="gini", min_samples_leaf=1, collapse=False, pruning=None, levels_from="training"
-    ).fit(X, y)
-    peer = DecisionTreeClassifier(random_state=0).fit(X, y)
-    assert abs(full.tree_.n_nodes - peer.tree_.node_count) < 0.1 * peer.tree_.node_count
-    assert len(pickle.dumps(full)) < len(pickle.dumps(peer))
+def keep(estimate, parameters):
+    return {"estimate": estimate, "parameters": parameters}
+
+
+def changed_state(model, *, array="", value=0.0, header=()):
+    """Return the state of a model with the last number of an array, or a header entry, changed."""
+    state = estimator_state(model)
+    if array:
+        arrays = {**state.arrays, array: state.arrays[array].copy()}
+        arrays[array].flat[-1] = value
+        return replace(state, arrays=arrays)
+    *path, last, entry = header
+    plain = json.loads(json.dumps(state.header))
+    part = plain
+    for name in path:
+        part = part[name]
+    part[last] = entry
+    return replace(state, header=plain)
+
+
+HUGE = 10**400
 
 
 @pytest.mark.parametrize(
-    "array",
+    ("change", "words"),
     [
-        np.array([0.0, -0.0, 1.0]),
-        np.array([np.nan, 0.1, 0.1, 0.1, np.inf]),
-        np.array([[2.0**53 + 2, 1.0]]),
-        np.array([2**40, -1]),
-        np.array([-128, 127], dtype=np.int32),
-        np.array([], dtype=np.float64),
-        np.repeat([[0.1, 0.9]], 50, axis=0),
-        np.array([True, False]),
-        np.full((3, 2), 65535.0),
+        ({"array": "levels/others", "value": 0.3}, "shares of a node's other classes"),
+        ({"header": ("levels", "concentration", HUGE)}, "int too large to convert to float"),
+        (
+            {"header": ("fitted", "leaf_estimate", keep("KeepMajority", {"estimate": 5}))},
+            "estimate must be a leaf estimate",
+        ),
+        (
+            {"header": ("fitted", "leaf_estimate", keep("Shrinkage", {"strength": HUGE}))},
+            "a parameter of its leaf estimate is too large",
+        ),
     ],
 )
-def test_a_packed_array_is_given_back_bit_by_bit(array: np.ndarray) -> None:
-    packed = pack_array(array)
-    found = unpack_array(packed)
-    assert (found.dtype, found.shape) == (array.dtype, array.shape)
-    assert found.tobytes() == array.tobytes()
-    assert sum(part.nbytes for part in packed.values() if hasattr(part, "nbytes")) <= array.nbytes
+def test_a_damaged_model_is_refused_when_it_is_loaded(tmp_path, change, words):
+    X, y = table()
+    model = TreeClassifier(pruning=None, random_state=0).fit(X, y)
+    write_state(changed_state(model, **change), tmp_path / "m.sureleaf")
+    with pytest.raises(InvalidArgumentError, match=f"m.sureleaf is damaged: .*{words}"):
+        load(tmp_path / "m.sureleaf")
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 3.0, 7.0, -np.inf, 1e300])
+def test_a_threshold_that_is_not_an_ordered_category_is_refused(tmp_path, threshold):
+    grades = pd.DataFrame({"grade": pd.Categorical(["low", "mid", "high"] * 20, ordered=True)})
+    model = TreeClassifier.c45(levels_from="training").fit(grades, [0, 1, 1] * 20)
+    state = estimator_state(model)
+    before = state.arrays["tree/threshold"]
+    after = np.where(np.isfinite(before), threshold, before)
+    changed = replace(state, arrays={**state.arrays, "tree/threshold": after})
+    write_state(changed, tmp_path / "m.sureleaf")
+    with pytest.raises(InvalidArgumentError, match="not one of the ordered categories"):
+        load(tmp_path / "m.sureleaf")

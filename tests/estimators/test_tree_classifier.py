@@ -39,7 +39,6 @@ def test_c45_has_the_parameters_of_c45_and_changes():
     assert changed == {
         "criterion",
         "categorical_split",
-        "category_penalty",
         "missing",
         "collapse",
         "pruning",

@@ -1,7 +1,10 @@
 """Categories that were not there: down all branches, stop, or an error; always counted."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier, UnseenCategoryWarning
@@ -110,3 +113,24 @@ def test_the_warning_points_at_the_line_that_asked(ask):
     with pytest.warns(UserWarning, match="column-vector y") as caught:
         TreeClassifier.c45().fit([[1], [2]], [["a"], ["b"]])
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("library", ["pandas object", "pandas str", "polars"])
+def test_a_column_that_is_missing_in_all_training_rows_of_a_fold_does_not_end_cross_validation(
+    library,
+):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "rare": ["x"] * 12 + [None] * 48})
+    X["rare"] = X["rare"].astype("str" if library == "pandas str" else object)
+    y = (X["a"] > 0).to_numpy().astype(int)
+    rows = pl.from_pandas(X) if library == "polars" else X
+    for fold in np.split(np.arange(60), 5):
+        rest = np.setdiff1d(np.arange(60), fold)
+        train = rows[rest] if library == "polars" else rows.iloc[rest]
+        test = rows[fold] if library == "polars" else rows.iloc[fold]
+        if library == "polars" and train["rare"].is_null().all():
+            train = train.with_columns(rare=pl.lit(None))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            model = TreeClassifier(levels_from="training", random_state=0).fit(train, y[rest])
+            assert (model.predict(test) == y[fold]).mean() > 0.7

@@ -204,7 +204,7 @@ def test_a_recalibration_that_does_not_describe_the_rows_leaves_the_interval_alo
 ) -> None:
     X, y = table(1)
     judged = evaluate(LogisticRegression(), X, y, design=KFold(5), random_state=0)
-    wide, path = judged.estimate("recall"), "sureleaf.evaluation.estimates.plausible_range"
+    wide, path = judged.estimate("recall"), "sureleaf.evaluation.valid_intervals.plausible_range"
     monkeypatch.setattr(path, lambda *_: PlausibleRange(0.99, 0.0, 1.0))
     apart = judged.estimate("recall")
     monkeypatch.setattr(path, lambda *_: None)

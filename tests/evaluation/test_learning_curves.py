@@ -1,4 +1,4 @@
-"""Learning curves: sizes, nested samples, stop rules, intervals, rows for a target."""
+"""Learning curves: sizes, nested samples, stop rules, intervals."""
 
 import json
 import math
@@ -12,6 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import precision_score
 from sklearn.naive_bayes import GaussianNB
 
+from sureleaf.arguments import FloatArray
 from sureleaf.designs import RepeatedHoldout
 from sureleaf.errors import FailedFitError, InvalidArgumentError
 from sureleaf.evaluation import (
@@ -23,7 +24,7 @@ from sureleaf.evaluation import (
     learning_curve,
 )
 from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
-from sureleaf.evaluation.learning_curves import PowerLaw, RowsFor, fit_power_law, nested_order
+from sureleaf.evaluation.learning_curves import PowerLaw, fit_power_laws, nested_order
 from sureleaf.evaluation.measures.named import NAMED
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 from tests.long_runs import runs
@@ -138,14 +139,6 @@ def law_curve(noise: float, seed: int, repeats: int = 10) -> LearningCurve:
     return LearningCurve(NAMED["accuracy"], sizes, values, 800, 0.5, 0.95, None, {}, seed)
 
 
-def test_the_rows_for_a_target_are_those_of_the_law() -> None:
-    found = law_curve(1e-4, 0).rows_for(0.93)
-    assert found.rows == pytest.approx(1600, rel=0.05)
-    assert found.more == found.rows - 800
-    assert found.low <= found.rows <= found.high
-    assert str(found).startswith(f"{found.more:,.0f} more rows for accuracy 0.93 (99.5 % pred")
-
-
 def test_prediction_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     hits, n_curves = 0, runs(30)
     for seed in range(n_curves):
@@ -154,34 +147,6 @@ def test_prediction_intervals_hold_the_truth_about_as_often_as_they_say() -> Non
     # at .95 one curve in twenty is missed on average, and independent repeats less: the interval is
     # made for overlapping ones. Four standard errors of a binomial
     assert hits >= n_curves * 0.95 - 4 * math.sqrt(n_curves * 0.95 * 0.05)
-
-
-def test_a_target_beyond_the_limit_is_out_of_reach_and_one_below_is_reached() -> None:
-    curve = law_curve(1e-4, 1)
-    beyond = curve.rows_for(0.99)
-    assert beyond.rows == math.inf
-    assert "out of reach: the curve levels off at 0.95" in str(beyond)
-    assert str(beyond).endswith("(99.5 % prediction interval: never)")
-    reached = curve.rows_for(0.85)
-    assert reached.more < 0
-    assert "accuracy 0.85 is reached with 65 rows (99.5 % prediction interval: 6" in str(reached)
-
-
-def test_rows_without_an_upper_end_are_at_least_the_lower_end() -> None:
-    unknown = RowsFor("accuracy", 0.78, 5000, 2, math.inf, 600, 0.95, 0.79)
-    assert str(unknown) == (
-        "This curve cannot tell how many rows accuracy 0.78 needs (95 % prediction interval: "
-        "any number of rows). Use more repeats, or sizes that are further apart"
-    )
-    beyond = RowsFor("accuracy", 0.99, math.inf, 9000, math.inf, 600, 0.95, 0.95)
-    assert "(95 % prediction interval: at least 9,000 rows)" in str(beyond)
-
-
-def test_losses_are_reached_from_above() -> None:
-    sizes = np.array([50, 100, 200, 400])
-    values = 0.1 + 2 / sizes + np.array([[1e-4], [0], [-1e-4]])
-    curve = LearningCurve(NAMED["error"], sizes, values, 400, 0.5, 0.95, None, {}, 0)
-    assert curve.rows_for(0.102).rows == pytest.approx(1000, rel=0.05)
 
 
 def test_failed_fits_are_recorded_and_the_rest_is_averaged() -> None:
@@ -235,7 +200,7 @@ def test_a_curve_with_nothing_on_it_is_an_error() -> None:
         learning_curve(Nearest(), X, Y, measure="cost")
     one = learning_curve(Nearest(), X, Y, repeats=1, random_state=0)
     with pytest.raises(InvalidArgumentError, match="needs two repeats"):
-        one.rows_for(0.9)
+        one.predict(1000)
 
 
 def test_a_gain_has_the_law_as_its_value_and_a_narrower_interval_than_the_ends() -> None:
@@ -257,17 +222,6 @@ def test_a_gain_cannot_lead_beyond_the_measure() -> None:
     values = 1 - 3 / sizes + np.random.default_rng(0).normal(0, 0.03, size=(5, 4))
     curve = LearningCurve(NAMED["accuracy"], sizes, values, 160, 0.5, 0.95, None, {}, 0)
     assert curve.power_law(160.0) + curve.gain(160, 320).high <= 1 + 1e-12
-
-
-@pytest.mark.parametrize(("measure", "target"), [("accuracy", 0.7), ("nce", 0.9)])
-def test_a_level_curve_has_reached_what_it_is_beyond(measure: str, target: float) -> None:
-    sizes = np.array([50, 100, 200, 400])
-    values = 0.8 + np.zeros(4) + np.linspace(-0.01, 0.01, 10)[:, None]
-    curve = LearningCurve(NAMED[measure], sizes, values, 400, 0.5, 0.95, None, {}, 0)
-    assert "is reached" in str(curve.rows_for(target))
-    beyond = curve.rows_for(1.6 - target)
-    assert "is out of reach" in str(beyond)
-    assert beyond.rows == np.inf
 
 
 @pytest.mark.parametrize("measure", ["accuracy", "cost"])
@@ -308,10 +262,21 @@ def _with_three_sizes(curve: LearningCurve) -> LearningCurve:
 SIZES = np.array([50, 100, 200, 400, 800])
 
 
+def fit_power_law(
+    y: FloatArray, w: FloatArray | None = None, *, increasing: bool = True, **ends: float
+) -> PowerLaw:
+    bounds = {"low": -np.inf, "high": np.inf} | ends
+    weights = np.ones(len(y)) if w is None else w
+    (law,) = fit_power_laws(
+        SIZES[: len(y)].astype(float), y[None], weights[None], increasing=increasing, **bounds
+    )
+    return law
+
+
 @pytest.mark.parametrize("rate", [0.2, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize("height", [0.4, 3.0])
 def test_an_exact_law_is_found_again(rate: float, height: float) -> None:
-    law = fit_power_law(SIZES, 0.9 - height * SIZES**-rate, high=1.0, low=-np.inf)
+    law = fit_power_law(0.9 - height * SIZES**-rate, high=1.0)
     assert law.limit == pytest.approx(0.9, abs=1e-4)
     assert law.rate == pytest.approx(rate, rel=1e-2)
     np.testing.assert_allclose(law(SIZES), 0.9 - height * SIZES**-rate, atol=1e-6)
@@ -321,7 +286,7 @@ def test_the_fit_is_the_least_squares_one_of_scipy() -> None:
     generator = np.random.default_rng(0)
     y = 0.3 + 2 * SIZES**-0.6 + generator.normal(0, 0.005, 5)
     w = np.array([1.0, 2.0, 3.0, 2.0, 1.0])
-    law = fit_power_law(SIZES, y, weights=w, increasing=False, low=0.0)
+    law = fit_power_law(y, w, increasing=False, low=0.0)
     best, _ = curve_fit(
         lambda n, a, b, c: a + b * n**-c, SIZES, y, p0=[0.3, 2, 0.6], sigma=1 / np.sqrt(w)
     )
@@ -331,29 +296,16 @@ def test_the_fit_is_the_least_squares_one_of_scipy() -> None:
 
 
 def test_a_limit_outside_the_range_is_held_at_its_edge() -> None:
-    law = fit_power_law(SIZES, 1.05 - 2 * SIZES**-0.5, high=1.0, low=0.0)
+    law = fit_power_law(1.05 - 2 * SIZES**-0.5, high=1.0, low=0.0)
     assert law.limit == 1.0
 
 
 def test_a_curve_that_goes_the_wrong_way_is_flat() -> None:
-    law = fit_power_law(SIZES, 0.8 + 1 / SIZES)
+    law = fit_power_law(0.8 + 1 / SIZES)
     assert law.height == 0.0
     assert law.limit == pytest.approx(np.mean(0.8 + 1 / SIZES))
-    assert law.rows_for(0.9) == math.inf
-
-
-def test_rows_for_inverts_the_law() -> None:
-    law = fit_power_law(SIZES, 0.9 - 2 * SIZES**-0.5)
-    for n in (30, 1000, 10**6):
-        assert law.rows_for(law(n)) == pytest.approx(n, rel=1e-3)
-    assert law.rows_for(0.95) == math.inf
 
 
 def test_two_sizes_are_too_few() -> None:
     with pytest.raises(InvalidArgumentError, match="three or more sizes; got 2"):
-        fit_power_law([1, 2], [0.1, 0.2])
-
-
-def test_rows_beyond_all_numbers_are_none() -> None:
-    assert PowerLaw(0.9, 1.0, 0.05).rows_for(0.9 - 1e-16) == np.inf
-    assert PowerLaw(0.9, 1.0, 0.5).rows_for(0.8) == pytest.approx(100)
+        fit_power_law(np.array([0.1, 0.2]))

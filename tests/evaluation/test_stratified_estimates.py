@@ -7,8 +7,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import compare, evaluate
 from sureleaf.designs import KFold, LeaveOneOut, RepeatedHoldout
-from sureleaf.evaluation.estimates import prevalence_slopes, prevalence_variance
 from sureleaf.evaluation.measures.named import NAMED
+from sureleaf.evaluation.valid_intervals import prevalence_slopes, prevalence_variance
 from tests.evaluation.estimators import Nearest
 from tests.long_runs import runs as n_runs
 
@@ -128,5 +128,5 @@ def test_some_of_many_predictions_tell_the_slopes_of_all(monkeypatch) -> None:
     y = np.random.default_rng(0).choice(2, 3000, p=[0.7, 0.3])
     found = evaluate(said(0), np.zeros((3000, 1)), y, random_state=0)
     whole = prevalence_slopes(found, NAMED["accuracy"])
-    monkeypatch.setattr("sureleaf.evaluation.estimates.ENOUGH", 500)
+    monkeypatch.setattr("sureleaf.evaluation.valid_intervals.ENOUGH", 500)
     assert prevalence_slopes(found, NAMED["accuracy"]) == pytest.approx(whole, abs=0.06)

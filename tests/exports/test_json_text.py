@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sureleaf import BaggedTreesClassifier, UnseenCategoryWarning
+from sureleaf import BaggedTreesClassifier, TreeClassifier, UnseenCategoryWarning
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.exports.json_text import from_json, to_json
 from tests.exports.hard_rows import NAMES, fitted, frame, hard_rows, plain_rows
@@ -141,3 +141,9 @@ def test_json_of_a_newer_version_says_upgrade(rows):
 def test_other_estimators_are_errors():
     with pytest.raises(InvalidTypeError, match="must be a TreeClassifier"):
         to_json(3)
+
+
+def test_half_of_a_character_is_damage():
+    model = TreeClassifier(pruning=None).fit([[1.0], [2.0]] * 20, ["no", "yes"] * 20)
+    with pytest.raises(InvalidArgumentError, match="half of a character"):
+        from_json(to_json(model).replace("yes", "\\ud800"))

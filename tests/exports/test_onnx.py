@@ -5,6 +5,7 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.onnx import to_onnx
+from sureleaf.exports.scikit_learn import to_sklearn
 
 pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -111,3 +112,13 @@ def test_trees_that_onnx_cannot_represent_are_errors_with_an_alternative():
     model = TreeClassifier.c45(levels_from="training").fit(with_missing, half)
     with pytest.raises(InvalidArgumentError, match=r"fractional rows.*Export to 'python' or 'sql'"):
         to_onnx(model)
+
+
+def test_formats_that_cannot_refuse_a_row_refuse_a_model_that_does():
+    X = pd.DataFrame({"a": [1.0, 2.0] * 20, "z": (["u", "v"] * 20)})
+    X["z"] = X["z"].sample(frac=1, random_state=0).to_numpy()
+    model = TreeClassifier(levels_from="training", unseen="error").fit(X, [0, 1] * 20)
+    assert model.rules().startswith("a <= 1")
+    for write in (to_onnx, to_sklearn):
+        with pytest.raises(InvalidArgumentError, match="cannot refuse a row; got the column 'z'"):
+            write(model)

@@ -73,6 +73,15 @@ def test_where_the_model_raises_for_unseen_categories_so_does_the_module():
         module["predict"]({**row, NAMES["size"]: "five"})
 
 
+def test_an_unseen_category_of_a_column_that_is_not_tested_raises_too():
+    X = pd.DataFrame({"a": [1.0, 2.0] * 20, "z": (["u", "v", None] * 14)[:40]})
+    model = TreeClassifier.c45(levels_from="training", unseen="error").fit(X, [0, 1] * 20)
+    module = module_of(model)
+    assert module["predict"]({"a": 1.0, "z": None}) == 0
+    with pytest.raises(ValueError, match="z has the unseen category 'new'"):
+        module["predict"]({"a": 1.0, "z": "new"})
+
+
 def test_rows_of_text_from_a_csv_reader_get_the_predictions_of_the_model(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "rows.csv"

@@ -411,3 +411,81 @@ def test_shares_of_a_large_tree_are_computed_only_for_rows_that_need_them():
     assert "WHERE node = -1" in query
     few = TreeClassifier(pruning=None, max_leaves=5, random_state=0).fit(X, y)
     assert "WHERE node" not in to_sql(few)
+
+
+def answers(database, model, rows, types):
+    """Return the probabilities of each row."""
+    database.fill(rows, types)
+    found, _ = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
+    return [row[2:] for row in sorted(found)]
+
+
+def test_a_category_or_label_with_nul_is_the_same_or_refused(database):
+    X = pd.DataFrame({"k": ["a\0b", "ab", "c"] * 20})
+    model = TreeClassifier.c45(levels_from="training").fit(X, ["x\0y", "xy", "z"] * 20)
+    rows = X[:3].to_dict("records")
+    if database.dialect == "postgresql":  # its text has no NUL
+        with pytest.raises(InvalidArgumentError, match=r"have no NUL .* got 'a\\x00b'. Export for"):
+            to_sql(model, dialect="postgresql")
+        return
+    expected = [tuple(row) for row in model.predict_proba(X[:3]).tolist()]
+    assert answers(database, model, rows, {"k": "text"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([2.0**53 + 2, 2.0**60, 1.5], "float"), ([2**53 + 1, 2**53, 2**62 + 1], "int")],
+)
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+def test_categories_beyond_the_whole_numbers_of_float64(database, values, kind, missing):
+    dtype = {"float": "float64", "int": "Int64"}[kind]
+    X = pd.DataFrame({"k": pd.array([*values, values[2]] * 20, dtype=dtype)})
+    model = TreeClassifier.c45(
+        levels_from="training", categorical_features=["k"], unseen="stop", missing=missing
+    ).fit(X, [0, 1, 2, 2] * 20)
+    assert model.schema_.columns[0].category_family == "number"
+    absent = float("nan") if kind == "float" else None
+    new = pd.DataFrame({"k": pd.array([*values, absent, 7], dtype=dtype)})
+    found = answers(database, model, [{"k": v} for v in [*values, absent, 7]], {"k": kind})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        np.testing.assert_allclose(found, model.predict_proba(new), rtol=0, atol=1e-15)
+
+
+def test_whole_numbers_that_a_database_would_round_are_refused():
+    labels = [2**63 + 1, 2**63, 5] * 20
+    X = pd.DataFrame({"k": np.array(labels, np.uint64)})
+    by_category = TreeClassifier.c45(levels_from="training", categorical_features=["k"])
+    by_label = TreeClassifier.c45(levels_from="training")
+    for model in (by_category.fit(X, [0, 1, 2] * 20), by_label.fit([[1], [2], [3]] * 20, labels)):
+        with pytest.raises(InvalidArgumentError, match="of 64 bits for an export to SQLite; got 9"):
+            to_sql(model, dialect="sqlite")
+        assert "9223372036854775809" in to_sql(model, dialect="postgresql")
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("missing", ["fraction", "branch"])
+@pytest.mark.parametrize("max_depth", [0, None])
+def test_an_unseen_category_of_a_column_that_is_not_tested_is_an_error_too(
+    database, missing, max_depth
+):
+    X = pd.DataFrame({"a": [1.0, 2.0] * 20, "z": (["u", "v", None] * 14)[:40]})
+    model = TreeClassifier.c45(
+        levels_from="training", unseen="error", missing=missing, max_depth=max_depth
+    ).fit(X, [0, 1] * 20)
+    rows = [{"a": 1.0, "z": z} for z in ("u", None, "new")]
+    found = answers(database, model, rows, {"a": "float", "z": "text"})
+    expected = model.predict_proba(pd.DataFrame(rows[:2])).tolist()
+    np.testing.assert_array_equal(np.array(found[:2], dtype=float), expected)
+    assert found[2] == (None, None)
+
+
+def test_columns_to_keep_have_names_of_their_own():
+    model = TreeClassifier.c45(levels_from="training").fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    for keep in (["prediction"], ["id", "p_1"], ["id", "id"]):
+        for dialect in DIALECTS:
+            with pytest.raises(InvalidArgumentError, match=r"keep must name .* prediction\."):
+                to_sql(model, dialect=dialect, keep=keep)
+    with pytest.raises(InvalidArgumentError, match="got 'Prediction'"):
+        to_sql(model, dialect="sqlite", keep=["Prediction"])
+    assert '"Prediction"' in to_sql(model, dialect="postgresql", keep=["Prediction"])

@@ -133,13 +133,13 @@ def test_text_in_another_encoding_needs_its_name_and_the_error_has_the_first_wro
     write: Any, text: str, position: str
 ) -> None:
     path = write(text.encode("windows-1252"))
-    check_error(path, f"data.csv is not utf-8 text: {position}.*--encoding windows-1252")
+    check_error(path, f"data.csv is not utf-8 text: {position}.*--csv encoding=windows-1252")
     assert columns(path, encoding="windows-1252") == columns(write(text, "utf8.csv"))
 
 
 def test_bytes_that_are_not_text_are_an_error(write: Any) -> None:
     check_error(write(b"a,b\n1,x\0y\n"), "byte 8 is 0")
-    check_error(write("a,b\n1,ü\n".encode("utf-16-le")), "byte 2 is 0.*--encoding utf-16-le")
+    check_error(write("a,b\n1,ü\n".encode("utf-16-le")), "byte 2 is 0.*--csv encoding=utf-16-le")
     check_error(write(b"a,b\n1,\x81\n"), "not cp1252 text: byte 7", encoding="windows-1252")
     check_error(write("a,b\n1,ü".encode()[:-1]), r"not utf-8 text: byte 7 \(line 2\)")
     check_error(write("a,b\n1,2\n"), "encoding must be one that Python knows", encoding="klingon")
@@ -207,7 +207,9 @@ def test_a_decimal_comma_is_read_unless_the_comma_is_the_delimiter(
 
 def test_further_missing_values_may_be_given(write: Any) -> None:
     path = write("a,b\n" + "".join(f"{i},x\n" for i in range(50)) + "unknown,unknown\n")
-    with pytest.warns(UserWarning, match="because 'unknown' is not a number.*--missing 'unknown'"):
+    with pytest.warns(
+        UserWarning, match="because 'unknown' is not a number.*--csv missing='unknown'"
+    ):
         assert columns(path)["a"][-1] == "unknown"
     read = columns(path, missing=("unknown",))
     assert (read["a"][-2:], read["b"][-2:]) == ([49, None], ["x", None])
@@ -356,9 +358,13 @@ def test_whole_thousands_are_noted_only_if_they_are_not_decimals(write):
     assert columns(write("a;b\n1.234;x\n"))["a"] == [1.234]
     assert columns(write("a;b\n1.234;x\n"), thousands=".")["a"] == [1234.0]
     assert columns(write('a,b\n"1.234",x\n'))["a"] == ["1.234"]
-    with pytest.warns(UserWarning, match="'1,234' has a thousands separator; .*--thousands ','"):
+    with pytest.warns(
+        UserWarning, match="'1,234' has a thousands separator; .*--csv thousands=comma"
+    ):
         columns(write('a,b\n"1,234",x\n'))
-    with pytest.warns(UserWarning, match="'1.234' has a thousands separator; .*--thousands '.'"):
+    with pytest.warns(
+        UserWarning, match="'1.234' has a thousands separator; .*--csv thousands=point"
+    ):
         columns(write("a;b\n1.234;1,5\n"), decimal=",")
 
 

@@ -10,6 +10,8 @@ import functools
 import hashlib
 import io
 import json
+import pickle
+import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -69,8 +71,8 @@ def _model() -> Any:
 
 def _use_table(path: Path, random: Random) -> str:
     """Fit on the rows of a file, or predict them."""
-    from sureleaf.report.predictions import write_predictions
-    from sureleaf.report.question import read_question
+    from sureleaf.commands.predictions import write_predictions
+    from sureleaf.commands.question import read_question
     from sureleaf.table import stream_rows
 
     if random.random() < 0.5:
@@ -163,15 +165,59 @@ def excel(random: Random, folder: Path) -> str:
 
 @functools.cache
 def _model_file(kind: str) -> bytes:
-    rows, labels = _rows().drop_columns(["class"]), _rows()["class"]
-    if kind == "bag":
-        model: Any = sureleaf.BaggedTreesClassifier(n_estimators=3, random_state=0)
-    else:
-        model = sureleaf.TreeClassifier(levels_from="cross_fit", cv=3, min_samples_leaf=2)
+    rows, labels = _rows().drop_columns(["class"]), _rows()["class"].to_numpy(zero_copy_only=False)
+    tree = sureleaf.TreeClassifier(cv=3, min_samples_leaf=2, pruning=None, random_state=0)
+    models: dict[str, Any] = {
+        "tree": tree,
+        "c45": sureleaf.TreeClassifier.c45(cv=3, unseen="stop"),
+        "costs": sureleaf.TreeClassifier(cv=3, cost=[[0, 1], [5, 0]], random_state=0),
+        "honest": sureleaf.TreeClassifier(levels_from="honest", random_state=0),
+        "bag": sureleaf.BaggedTreesClassifier(n_estimators=3, random_state=0),
+        "calibrated": sureleaf.BaggedTreesClassifier(
+            n_estimators=3, calibration="isotonic", random_state=0
+        ),
+        "labels": tree,
+        "grades": sureleaf.TreeClassifier(
+            cv=3,
+            categorical_features={"code": ["ccc", "a", "dddd dddd dddd", "bb"]},
+            leaf_estimate="shrinkage",
+            pruning=None,
+        ),
+        "moments": tree,
+    }
+    if kind == "labels":
+        labels = np.arange(len(labels)) // 20 + np.datetime64("2024-01-01")
+    if kind == "grades":
+        rows = rows.select(["code"])
+        labels = np.array([text in ("a", "ccc") for text in rows["code"].to_pylist()])
+    if kind == "moments":
+        rows = _moments()
+        labels = np.arange(len(rows)) % 16
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m"
-        model.fit(rows, labels).save(path)
+        models[kind].fit(rows, labels).save(path)
         return path.read_bytes()
+
+
+@functools.cache
+def _moments() -> Any:
+    """A table of dates and times, each of which a tree of 16 classes tests."""
+    import pyarrow as pa
+
+    n = np.arange(160)
+    types = {
+        "date": pa.date32(),
+        "stamp": pa.timestamp("us"),
+        "utc": pa.timestamp("us", tz="UTC"),
+        "span": pa.duration("us"),
+        "time": pa.time64("us"),
+    }
+    return pa.table(
+        {
+            name: pa.array((n >> i) & 1, pa.int32() if name == "date" else pa.int64()).cast(kind)
+            for i, (name, kind) in enumerate(types.items())
+        }
+    )
 
 
 def _sealed(content: bytes) -> bytes:
@@ -179,28 +225,84 @@ def _sealed(content: bytes) -> bytes:
     return content[:-32] + hashlib.sha256(content[:-32]).digest()
 
 
+def _rows_of(model: Any) -> Any:
+    rows = _rows() if "date" not in model.schema_.names else _moments()
+    return rows.select([name for name in model.schema_.names if name in rows.column_names])
+
+
 def _use_model(model: Any, random: Random) -> str:
-    rows = _rows().drop_columns(["class"])
+    rows = _rows_of(model)
+    str(model.schema_)
     model.predict_proba(rows)
+    model.predict(rows)
+    repr(model)
+    model.feature_importances_.sum()
     if isinstance(model, sureleaf.TreeClassifier):
         str(model.leaves())
         model.levels()
-        for form in random.sample(("rules", "json", "sql", "python", "dot", "svg", "onnx"), 2):
-            sureleaf.export(model, form)
+        forms = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
+        uses = [functools.partial(sureleaf.export, model, form) for form in forms]
+        uses += [functools.partial(change, model) for change in _CHANGES]
+        for use in random.sample(uses, 4):
+            with contextlib.suppress(sureleaf.SureleafError):
+                use()
+    else:
+        sureleaf.export(model, "json")
     model.predict_levels(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "again")
+        sureleaf.load(Path(folder) / "again").predict(rows)
     return "used"
+
+
+_CHANGES: tuple[Callable[[Any], Any], ...] = (
+    lambda model: model.prune(n_leaves=2).leaves(),
+    lambda model: model.prune(rule="cost_complexity", ccp_alpha=0.1).levels(),
+    lambda model: model.with_leaf_estimate("laplace").leaves(guarantee="simultaneous"),
+    lambda model: model.predict_set(_rows_of(model), alpha=0.2),
+    lambda model: pickle.loads(pickle.dumps(model)).leaves(),
+    lambda model: sureleaf.from_json(sureleaf.export(model, "json")).leaves(),
+    lambda model: sureleaf.audit(model, _rows_of(model), model.predict(_rows_of(model))),
+    lambda model: model.decision_path(_rows_of(model)),
+)
+
+
+_KINDS = ("tree", "c45", "costs", "honest", "bag", "calibrated", "labels", "grades", "moments")
 
 
 def models(random: Random, folder: Path) -> str:
     """Damaged files of models; most have a correct checksum."""
-    content = _model_file(random.choice(("tree", "tree", "bag")))
-    if random.random() < 0.4:
-        content = _sealed(_other_header(content, random))
+    content = _model_file(random.choice(_KINDS))
+    way = random.random()
+    if way < 0.4:
+        for _ in range(random.choice((1, 1, 2))):
+            content = _other_header(content, random)
+    elif way < 0.7:
+        for _ in range(random.choice((1, 1, 2))):
+            content = _other_array(content, random)
     else:
         content = damage(content, random)
-        content = _sealed(content) if random.random() < 0.9 else content
+    content = _sealed(content) if random.random() < 0.95 else content
     path = _written(folder / "m.sureleaf", content)
     return _use_model(sureleaf.load(path), random)
+
+
+def _other_array(content: bytes, random: Random) -> bytes:
+    """Replace numbers of an array of a container by numbers that may be possible."""
+    size = int.from_bytes(content[24:32], "little")
+    start, places = 32 + size, []
+    for entry in json.loads(content[32:start])["arrays"]:
+        dtype, length = np.dtype(entry["dtype"]), int(np.prod(entry["shape"]))
+        places += [(dtype, length, start)] if length else []
+        start += -(-length * dtype.itemsize // 8) * 8
+    dtype, length, start = random.choice(places)
+    array = np.frombuffer(content, dtype, length, start).copy()
+    values = _ODD_FLOATS if dtype.kind == "f" else (0, -1, 1, 2, 3, 5, 7, 100, length)
+    for _ in range(random.choice((1, 1, 2, length))):
+        index = random.randrange(length)
+        new = random.choice((array[random.randrange(length)], random.choice(values)))
+        array[index] = np.array(new).astype(dtype)
+    return content[:start] + array.tobytes() + content[start + array.nbytes :]
 
 
 def _other_header(content: bytes, random: Random) -> bytes:
@@ -214,12 +316,21 @@ def _other_header(content: bytes, random: Random) -> bytes:
 
 _ODD_VALUES: tuple[Any, ...] = (
     None, True, 0, -1, 1, 2, 10**6, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, 5e-324, "", "a", "\x1b",
-    "\ud800", "x" * 5000, [], {}, [[]], [None], {"a": 1}, [[[[[[]]]]]],
+    "\ud800", "x" * 5000, [], {}, [[]], [None], {"a": 1}, [[[[[[]]]]]], 10**400, -(2**63), 2**64,
+    "<M8[D]", "<M8[ns]", "<m8[7s]", "<f2", "|b1", "<U3", "µ", "\u0663", "\0", "12:00", "2024-02-29",
+    "nan", "date", "timestamp", "text", "text objects", "integers", "times", "laplace", "frequency",
+    {"float": "inf"}, {"mapping": [[1, 2]]}, {"schema": {"named": True, "columns": []}},
 )  # fmt: skip
 
 
 def _changed(value: Any, random: Random) -> Any:
     """Return JSON values with an odd one somewhere, or without one of them."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and random.random() < 0.4:
+        return random.choice(
+            (value + 1, -value, 2 * value, value // 3, value - 0.5 if abs(value) < 2**60 else 7)
+        )
+    if isinstance(value, str) and random.random() < 0.4:
+        return random.choice((value + "\0", value.upper(), value[:-1], value + "\u00b5"))
     if isinstance(value, dict) and value and random.random() < 0.93:
         key = random.choice(list(value))
         if random.random() < 0.1:
@@ -248,13 +359,10 @@ def _evaluation_file() -> bytes:
 
 
 def evaluations(random: Random, folder: Path) -> str:
-    """Damaged files of evaluations, of both versions."""
+    """Damaged files of evaluations."""
     from sureleaf.evaluation import Evaluation
 
-    if random.random() < 0.3:
-        old = Path(__file__).parents[1] / "evaluation" / "version_1.npz"
-        content = damage(old.read_bytes(), random)
-    elif random.random() < 0.5:
+    if random.random() < 0.5:
         content = _sealed(_other_header(_evaluation_file(), random))
     else:
         content = _sealed(damage(_evaluation_file(), random))
@@ -273,6 +381,9 @@ def _report() -> dict[str, Any]:
     return make_report(rows, labels, budget=Budget(3, 1, 3, 2, 10)).to_dict()
 
 
+_REPORTED = "x0,x1,target\n" + "".join(f"{i},{i % 7},{'ab'[i // 30]}\n" for i in range(60))
+
+
 def reports(random: Random, folder: Path) -> str:
     """Damaged reports at the gate, by the command: never exit code 1 by an error."""
     report = _report()
@@ -285,7 +396,8 @@ def reports(random: Random, folder: Path) -> str:
         if random.random() < 0.2:
             content = damage(content, random)
         paths.append(str(_written(folder / name, content)))
-    return _command("compare", *paths, "--gate")
+    rows = _written(folder / "rows.csv", _REPORTED.encode())
+    return _command("compare", *paths, str(rows), "--gate")
 
 
 def _command(*arguments: str) -> str:
@@ -339,14 +451,16 @@ def commands(random: Random, folder: Path) -> str:
     options = random.choice(
         (
             [],
-            ["--delimiter", random.choice((",", ";", "\x00", "é", "\u202e", "ab", "", '"', "\n"))],
+            ["--csv", "delimiter=" + random.choice((",", ";", "\0", "é", "\u202e", "ab", "", '"'))],
             [
-                "--encoding",
-                random.choice(("utf-8", "ascii", "base64", "rot13", "utf-7", "idna", "", "x")),
+                "--csv",
+                "encoding="
+                + random.choice(("utf-8", "ascii", "base64", "rot13", "utf-7", "idna", "", "x")),
             ],
-            ["--decimal", random.choice((".", ",", ";", ""))],
-            ["--thousands", random.choice((".", ",", "'", " ", ""))],
-            ["--missing", random.choice(("NaN", "", "x" * 300))],
+            ["--csv", "decimal=" + random.choice((".", ",", ";", ""))],
+            ["--csv", "thousands=" + random.choice((".", ",", "'", " ", ""))],
+            ["--csv", "missing=" + random.choice(("NaN", "", "x" * 300))],
+            ["--csv", random.choice(("", "=", "missing", "x=1"))],
         )
     )
     output = (
@@ -561,21 +675,244 @@ def _booster_files() -> dict[str, bytes]:
 
 
 def boosters(random: Random, folder: Path) -> str:
-    """Damaged files of LightGBM and XGBoost: they are tried in a child process first."""
+    """Damaged files of LightGBM and XGBoost, which a child process loads and asks."""
     from sureleaf.auditing import load_model
 
     name = random.choice(("booster.txt", "booster.txt", "booster.json", "booster.ubj"))
     path = _written(folder / name, damage(_booster_files()[name], random))
-    booster = load_model(path)
-    rows = np.random.default_rng(1)
-    if name == "booster.txt":
-        booster.predict(rows.normal(size=(100, booster.num_feature())))
-    else:
-        import xgboost
-
-        X = xgboost.DMatrix(rows.normal(size=(100, booster.num_features())))
-        booster.predict(X, validate_features=False)
+    load_model(path).output(np.random.default_rng(1).normal(size=(100, 3)), None)
     return "used"
+
+
+@functools.cache
+def _store_file() -> bytes:
+    from sklearn.dummy import DummyClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    from sureleaf.designs import KFold
+    from sureleaf.studies import DataSet, Learner, Store, Study
+    from sureleaf.studies.worker import Calculator
+
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = ["a", "b"] * 20
+    data = [DataSet("first", X=X, y=y, sample_weight=np.ones(40)), DataSet("second", X=X, y=y)]
+    learners = [
+        Learner("bayes", GaussianNB()),
+        Learner("dummy", DummyClassifier()),
+        Learner("fails", GaussianNB(var_smoothing=-1.0)),
+    ]
+    study = Study("hostile", data, learners, KFold(2), measures=("accuracy", "nce"))
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "s.db")
+        number, calculator = store.register(study), Calculator(study)
+        while claim := store.claim(number, "here"):
+            outcome = calculator.compute(claim.cell)
+            if isinstance(outcome, str):
+                store.fail(claim, "here", outcome, 0.1)
+            else:
+                store.finish(claim, "here", outcome)
+        store.close()
+        with contextlib.closing(sqlite3.connect(Path(folder) / "s.db")) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")  # all in one file
+        return (Path(folder) / "s.db").read_bytes()
+
+
+def _changed_store(path: Path, random: Random) -> None:
+    """Change a value of a store, or delete a row; some have correct checksums."""
+    values = [*_ODD_VALUES, b"", b"\0" * 160, b"\xff" * 80, "done", "failed", "open", "running"]
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        tables = ("sureleaf_studies", "studies", "data_sets", "cells", "cells", "predictions")
+        for _ in range(random.choice((1, 1, 2))):
+            table = random.choice(tables)
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            n_rows = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            where = f"rowid = {random.randrange(n_rows + 1) + 1}"
+            if random.random() < 0.15:
+                connection.execute(f"DELETE FROM {table} WHERE {where}")
+                continue
+            column, value = random.choice(columns), random.choice(values)
+            before = connection.execute(f"SELECT {column} FROM {table} WHERE {where}").fetchone()
+            if before and isinstance(before[0], bytes) and random.random() < 0.7:
+                value = damage(before[0], random) if before[0] else b"\0"
+            elif before and isinstance(before[0], str) and before[0].startswith("{"):
+                value = json.dumps(_changed(json.loads(before[0]), random))
+            elif isinstance(value, list | dict | bool):
+                value = json.dumps(value)
+            with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):
+                connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", [value])
+
+
+def stores(random: Random, folder: Path) -> str:
+    """Damaged stores of studies: other bytes, or other values with or without checksums."""
+    from sureleaf.commands.terminal import show_study
+    from sureleaf.report.html.page import render_study
+    from sureleaf.studies import Store, StudyResults, study_answer, study_document
+    from tests.studies.checksums import sealed
+
+    content = _store_file()
+    path = _written(folder / "s.db", damage(content, random) if random.random() < 0.3 else content)
+    if path.read_bytes() == content:
+        _changed_store(path, random)
+        if random.random() < 0.5:
+            with contextlib.suppress(KeyError, TypeError, ValueError):  # it has no digests
+                sealed(path)
+    store = Store(path, create=False)
+    try:
+        for name in store.names():
+            str(store.status(name))
+            document = study_document(StudyResults(store, name))
+            answer = study_answer(document)
+            render_study(document, answer)
+            list(show_study(document))
+    finally:
+        store.close()
+    return "used"
+
+
+@functools.cache
+def _skops_files() -> list[bytes]:
+    import lightgbm
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+    from skops.io import dumps
+
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    models = (
+        DecisionTreeClassifier(max_depth=3),
+        RandomForestClassifier(2, max_depth=2),
+        HistGradientBoostingClassifier(max_iter=2),
+        SVC(),
+        lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1),
+    )
+    return [dumps(model.fit(X, (X[:, 0] > 0.3).astype(int))) for model in models]
+
+
+def skops(random: Random, folder: Path) -> str:
+    """Damaged members of skops files: a child process loads and asks the model."""
+    from sureleaf import audit
+    from sureleaf.auditing import load_model
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(random.choice(_skops_files()))) as archive:
+        names = archive.namelist()
+        hit = random.choice(names)
+        with zipfile.ZipFile(packed, "w") as damaged:
+            for name in names:
+                content = archive.read(name)
+                spare = 128 if name.endswith(".npy") and random.random() < 0.9 else 0
+                own = damage(content, random, spare=spare) if name == hit else content
+                damaged.writestr(name, own)
+    path = _written(folder / "model.skops", packed.getvalue())
+    rows = np.random.default_rng(1).normal(size=(100, 3))
+    audit(load_model(path), rows, (rows[:, 0] > 0.3).astype(int))
+    return "used"
+
+
+def _odd_column(values: list[Any], random: Random) -> Any:
+    """Return a column in another Arrow type, or with large integers or nulls in its dictionary."""
+    import pyarrow as pa
+
+    column = pa.array(values)
+    way = random.randrange(7)
+    if way == 0:
+        return column.dictionary_encode()
+    if way == 1:
+        codes = [random.choice((None, 0, 1, 2, 3)) for _ in values]
+        kinds = (
+            ["x", None, "", "z"],
+            [1, None, 2**60, 2**60 + 1],
+            [None] * 4,
+            [0.5, None, -0.0, 1],
+        )
+        words = pa.array(random.choice(kinds), from_pandas=False)
+        ordered = random.random() < 0.5
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), words, ordered=ordered)
+    if way == 2:
+        step = random.choice((1, 1024))
+        return pa.array([random.choice((None, 2**60 + step * i)) for i in range(len(values))])
+    if way == 3:
+        return pa.nulls(len(values), random.choice((pa.null(), pa.float64(), pa.string())))
+    if way == 4:
+        return pa.array(
+            [None if value is None else str(value) for value in values], pa.string_view()
+        )
+    return column
+
+
+def _odd_batches(random: Random) -> list[Any]:
+    """Return the record batches of a stream; some streams change their columns on the way."""
+    import pyarrow as pa
+
+    changing = random.random() < 0.2
+    columns: dict[str, list[Any]] = {
+        name: _rows()[name].to_pylist() for name in random.sample(_rows().column_names[:-1], 3)
+    }
+    columns["class"] = _rows()["class"].to_pylist()
+    state, n = random.getstate(), random.choice((7, 20, 60))
+    batches = []
+    for start in range(0, 60, n):
+        if not changing:
+            random.setstate(state)
+        part = {name: values[start : start + n] for name, values in columns.items()}
+        arrays = {name: _odd_column(values, random) for name, values in part.items()}
+        if random.random() < 0.9:
+            arrays["class"] = pa.array(part["class"])
+        batches.append(pa.record_batch(arrays))
+    return batches
+
+
+def streams(random: Random, folder: Path) -> str:
+    """Streams that are read once, and functions that open them again; fitted and predicted."""
+    import pyarrow as pa
+
+    batches = _odd_batches(random)
+
+    def reader() -> Any:
+        return pa.RecordBatchReader.from_batches(batches[0].schema, iter(batches))
+
+    source = random.choice((lambda: batches, iter(batches), None))
+    model = sureleaf.TreeClassifier(levels_from="training", n_jobs=1)
+    with contextlib.suppress(pa.ArrowException):  # of a reader whose batches differ
+        source = reader() if source is None else source
+        model.fit(source, "class")
+        model.predict(batches[-1].drop_columns(["class"]))
+        return "fitted"
+    return "refused"
+
+
+def changing(random: Random, folder: Path) -> str:
+    """Sources that change while they are read: functions, and files that are written again."""
+    from pyarrow import parquet as pq
+
+    from sureleaf.scale import open_source
+
+    rows = _rows()
+    order = np.random.default_rng(random.randrange(1000)).permutation(60)
+    others = (
+        rows,
+        rows.take(order),
+        rows.slice(0, random.randrange(60)),
+        rows.set_column(7, "class", rows["class"].take(order)),
+        rows.set_column(2, "word", rows["large"].take(order)),
+        rows.drop_columns([random.choice(rows.column_names)]),
+    )
+    tables = [random.choice(others) for _ in range(5)]
+    model = sureleaf.TreeClassifier(levels_from="training", n_jobs=1)
+    if random.random() < 0.5:
+        opened = iter(tables + [rows] * 20)
+        model.fit(lambda: next(opened).to_batches(), "class")
+        return "fitted"
+    path = folder / "rows.parquet"
+    pq.write_table(rows, path)
+    source = open_source(path)
+    content = path.read_bytes()
+    if random.random() < 0.5:
+        pq.write_table(tables[0], path)
+    else:
+        _written(path, damage(content, random))
+    model.fit(source, "class")
+    return "fitted"
 
 
 TARGETS: dict[str, Target] = {
@@ -585,8 +922,12 @@ TARGETS: dict[str, Target] = {
     "excel": excel,
     "models": models,
     "evaluations": evaluations,
+    "stores": stores,
     "reports": reports,
     "commands": commands,
     "kernel": kernel,
     "boosters": boosters,
+    "streams": streams,
+    "changing": changing,
+    "skops": skops,
 }

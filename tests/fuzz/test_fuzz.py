@@ -11,7 +11,7 @@ from tests.fuzz.worker import try_seed
 
 FOUND: dict[str, list[int]] = json.loads((Path(__file__).parent / "seeds.json").read_text())
 
-FEW = {"reports": 3, "commands": 4, "boosters": 1}
+FEW = {"reports": 3, "commands": 4, "boosters": 1, "skops": 1}
 """Targets of which a case takes long."""
 
 
@@ -19,6 +19,8 @@ FEW = {"reports": 3, "commands": 4, "boosters": 1}
 def test_hostile_input_gives_a_result_or_an_error_of_ours(name: str) -> None:
     if name == "excel":
         pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    if name == "skops":
+        pytest.importorskip("skops", reason="skops is not installed")
     n_cases = FEW.get(name, 15)
     for seed in [*range(1_000_000, 1_000_000 + n_cases), *FOUND.get(name, [])]:
         with warnings.catch_warnings():

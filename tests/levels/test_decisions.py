@@ -94,8 +94,8 @@ def test_the_levels_of_a_tree_are_the_sums_over_its_nodes() -> None:
 def test_a_node_of_a_large_tree_approaches_its_limit() -> None:
     assert levels.node_confidence(10**9, 1e-6, 0.2, threshold=0.1) == pytest.approx(1.0, abs=1e-9)
     assert levels.node_confidence(np.inf, 0.5, 0.2, threshold=0.1) == 1.0
-    assert levels.node_confidence(np.inf, 0.0, 0.2, threshold=0.1) == 0.5
-    assert levels.node_confidence(0, 0.5, 0.2, threshold=0.1, empty="miss") == 0.0
+    assert levels.node_confidence(np.inf, 0.0, 0.2, threshold=0.1, empty="coin") == 0.5
+    assert levels.node_confidence(0, 0.5, 0.2, threshold=0.1) == 0.0
 
 
 @given(st.integers(0, 400), st.floats(0.5, 1.0))

@@ -9,7 +9,7 @@ import pytest
 
 from sureleaf import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels import estimate_p_max, exact_bias, exact_mse, sample_size_for_bias, utility
-from sureleaf.levels.estimates import METHODS
+from sureleaf.levels.p_max_estimates import METHODS
 from tests.naive.accuracy import mean_power_of_error
 from tests.shared_files import SHARED, needs_shared
 

@@ -1,5 +1,6 @@
 """Confidence (5) and utility (6) of one node."""
 
+import functools
 from fractions import Fraction
 
 import numpy as np
@@ -178,11 +179,11 @@ def test_nodes_equal_the_definition_in_exact_fractions(n: int, empty: str) -> No
 )
 def test_nodes_of_many_rows_are_within_1e_12(n: int, share: float, p: float) -> None:
     truth = naive.node_confidence_of_many(n, share, p)
-    assert naive.error(levels.node_confidence(n, share, p), truth) < 1e-12
+    assert naive.error(levels.node_confidence(n, share, p, empty="coin"), truth) < 1e-12
 
 
 def test_figures_of_the_theory_for_one_node() -> None:
-    assert levels.node_confidence(5, 0.5, 0.6, empty="miss") == pytest.approx(0.606330, abs=5e-7)
+    assert levels.node_confidence(5, 0.5, 0.6) == pytest.approx(0.606330, abs=5e-7)
     assert levels.node_confidence(100, 0.5, 0.6) == pytest.approx(0.922662, abs=5e-7)
 
 
@@ -196,31 +197,31 @@ def test_figures_of_the_theory_for_one_node() -> None:
     ],
 )
 def test_example_3_by_equation_9(shares, p_max, confidence: float, utility: float) -> None:
-    found = levels.tree_levels(14, np.array(shares) / 14, p_max, empty="miss")
+    found = levels.tree_levels(14, np.array(shares) / 14, p_max)
     assert found.confidence == pytest.approx(confidence, abs=5e-5)
     assert found.utility == pytest.approx(utility, abs=5e-5)
 
 
-@given(st.integers(0, 10**9), st.floats(0.5, 1))
+@given(st.integers(1, 10**9), st.floats(0.5, 1))
 def test_a_node_that_gets_all_rows_is_a_node_alone(n: int, p: float) -> None:
     assert levels.node_confidence(n, 1.0, p) == levels.confidence(n, p)
 
 
 @given(st.integers(0, 10**9), st.floats(0.5, 1))
 def test_a_node_that_gets_no_rows_guesses_or_misses(n: int, p: float) -> None:
-    assert levels.node_confidence(n, 0.0, p) == 0.5
-    assert levels.node_confidence(n, 0.0, p, empty="miss") == 0.0
-    assert levels.node_utility(n, 0.0, p) == pytest.approx(0.5, abs=1e-16)
+    assert levels.node_confidence(n, 0.0, p, empty="coin") == 0.5
+    assert levels.node_confidence(n, 0.0, p) == 0.0
+    assert levels.node_utility(n, 0.0, p, empty="coin") == pytest.approx(0.5, abs=1e-16)
     # (6) on (9) as printed: surely not the majority class, so the minority class
-    assert levels.node_utility(n, 0.0, p, empty="miss") == pytest.approx(1 - p, abs=1e-16)
+    assert levels.node_utility(n, 0.0, p) == pytest.approx(1 - p, abs=1e-16)
 
 
 @given(st.integers(0, 3000), st.floats(1e-9, 1), st.floats(0.5, 1))
 def test_the_conventions_differ_by_half_the_chance_of_an_empty_node(
     n: int, share: float, p: float
 ) -> None:
-    coin = levels.node_confidence(n, share, p)
-    miss = levels.node_confidence(n, share, p, empty="miss")
+    coin = levels.node_confidence(n, share, p, empty="coin")
+    miss = levels.node_confidence(n, share, p)
     empty = 1.0 if n == 0 else np.exp(n * np.log1p(-share)) if share < 1 else 0.0
     assert coin - miss == pytest.approx(empty / 2, abs=1e-15)
 
@@ -240,19 +241,20 @@ def test_facts_3_and_4_hold_for_nodes_and_a_larger_share_helps(
     n: int, share: float, other_share: float, p: float, other_p: float
 ) -> None:
     (low, high), (small, large) = sorted((p, other_p)), sorted((share, other_share))
+    confidence = functools.partial(levels.node_confidence, empty="coin")
+    utility = functools.partial(levels.node_utility, empty="coin")
     rounding = 1e-14
-    assert (
-        levels.node_confidence(n, share, low) <= levels.node_confidence(n, share, high) + rounding
-    )
-    assert levels.node_utility(n, share, low) <= levels.node_utility(n, share, high) + rounding
-    assert levels.node_confidence(n, small, p) <= levels.node_confidence(n, large, p) + rounding
+    assert confidence(n, share, low) <= confidence(n, share, high) + rounding
+    assert utility(n, share, low) <= utility(n, share, high) + rounding
+    for sure in (confidence, levels.node_confidence):
+        assert sure(n, small, p) <= sure(n, large, p) + rounding
 
 
 def test_infinite_and_huge_numbers_of_rows_give_the_limit() -> None:
     n = np.array([1e12, 1e18, 1e300, np.inf])
     assert levels.node_confidence(n, 0.5, 0.6).tolist() == [1.0] * 4
-    assert levels.node_confidence(np.inf, [0.0, 0.5, 1.0], 0.6).tolist() == [0.5, 1.0, 1.0]
-    assert levels.node_confidence(np.inf, 0.0, 0.6, empty="miss") == 0.0
+    assert levels.node_confidence(np.inf, [0.0, 0.5, 1.0], 0.6).tolist() == [0.0, 1.0, 1.0]
+    assert levels.node_confidence(np.inf, 0.0, 0.6, empty="coin") == 0.5
     assert levels.tree_levels(np.inf, [0.75, 0.25], [0.6, 0.9]) == (1.0, pytest.approx(0.675))
 
 

@@ -337,3 +337,45 @@ def test_forgotten_rows_are_still_recognised():
     model = TreeClassifier(random_state=0, pruning=None, max_depth=2).fit(X, y).forget_rows()
     with pytest.raises(InvalidArgumentError, match="30 of the 30 rows are equal to rows of its fi"):
         model.certify(X[:30], y[:30])
+
+
+def test_a_model_that_cannot_tell_needs_the_word_of_the_user_and_states_it(tmp_path):
+    X, y = table(300, 1)
+    known = TreeClassifier(random_state=0, max_depth=2).fit(X, y)
+    unknown = TreeClassifier(random_state=0, max_depth=2).fit(X, y)
+    unknown.forget_rows().model_ = known.complete_model().with_seen(None)
+    fresh_X, fresh_y = table(200, 8)
+    with pytest.raises(InvalidArgumentError, match=r"0 of 200 rows can be .*rows_are_new=True"):
+        unknown.certificate(fresh_X, fresh_y)
+    certified = unknown.certify(fresh_X, fresh_y, rows_are_new=True)
+    certificate = certified.certificate()
+    assert certificate.stated_new
+    assert "is the user's word: the model cannot tell." in certificate.statements[0]
+    assert "took no part in growing it, certify" not in str(certificate)
+    assert json.loads(json.dumps(certificate.to_dict()))["stated_new"] is True
+    certified.save(tmp_path / "tree.sureleaf")
+    loaded = sureleaf.load(tmp_path / "tree.sureleaf")
+    assert loaded.certificate().to_dict() == certificate.to_dict()
+    assert not known.certificate(fresh_X, fresh_y).stated_new
+
+
+def test_a_word_that_rows_are_new_is_not_believed_if_they_are_recognised(plain):
+    X, y = table(300, 1)
+    with pytest.raises(InvalidArgumentError, match="are equal to rows of its fit"):
+        plain.certificate(X[:100], y[:100], rows_are_new=True)
+
+
+def test_too_few_comparable_rows_of_a_large_fit_need_the_word_of_the_user():
+    """Of 50 of 60,000 rows, about 0.2 can be compared with the 256 that the model keeps."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60_000, 2)), rng.integers(0, 2, 60_000)
+    model = TreeClassifier(levels_from="training", pruning=None, max_depth=1).fit(X, y)
+    with pytest.raises(InvalidArgumentError, match=r"this model cannot tell: [012] of 50 rows"):
+        model.certificate(X[:50], y[:50])
+    assert model.certificate(X[:50], y[:50], rows_are_new=True).stated_new
+
+
+def test_where_all_rows_have_twins_a_certificate_says_that_the_model_cannot_tell():
+    X = [[k % 4] for k in range(400)]
+    model = TreeClassifier(levels_from="training").fit(X, [k % 2 for k in range(400)])
+    assert model.certificate(X[:60], [k % 2 for k in range(60)]).stated_new

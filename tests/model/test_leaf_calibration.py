@@ -4,7 +4,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import betabinom
 
-from sureleaf.model.leaf_calibration import fit_leaf_calibration, leaf_strength, shift_to_mean
+from sureleaf.model.leaf_calibration import (
+    error_concentration,
+    fit_leaf_calibration,
+    largest_error_share,
+    leaf_strength,
+    shift_to_mean,
+)
 
 
 def simulate(n, slopes, seed=0):
@@ -55,9 +61,10 @@ def test_rows_that_are_all_correct_or_all_wrong_give_a_flat_curve_short_of_certa
 @pytest.mark.parametrize("target", [0.01, 0.5, 0.99])
 def test_the_shift_meets_its_target(target):
     rates, shares = np.array([0.0, 0.3, 1.0]), np.array([0.2, 0.5, 0.3])
-    shift = shift_to_mean(rates, shares, target)
-    odds = np.log(np.clip(rates, 1e-9, 1 - 1e-9) / np.clip(1 - rates, 1e-9, 1 - 1e-9))
-    assert shares @ expit(odds + shift) == pytest.approx(target, abs=1e-9)
+    shifted = shift_to_mean(rates, shares, target)
+    assert shares @ shifted == pytest.approx(target, abs=1e-9)
+    moved = shift_to_mean(np.array([0.2, 0.4]), np.array([0.5, 0.5]), target)
+    assert np.diff(np.log(moved / (1 - moved))) == pytest.approx(np.log(8 / 3))
 
 
 @pytest.mark.parametrize(("c", "most"), [(1 / 16, 512.0), (1.0, 8.0), (1.0, 512.0)])
@@ -67,26 +74,13 @@ def test_the_strength_is_that_of_the_beta_that_made_the_leaves(c, most):
     rows = np.repeat([3.0, 15.0, 255.0], 3000)
     strength = 1 / (1 / (c * (rows + 1)) + 1 / most)
     correct = betabinom(size, 0.7 * strength, 0.3 * strength).rvs(random_state=rng)
-    each = np.concatenate([np.repeat([1.0, 0.0], [hit, size - hit]) for hit in correct])
-    leaves = np.repeat(np.arange(len(rows)), size)
-    n = len(each)
-    found = leaf_strength(leaves, each, np.full(n, 0.7), np.repeat(rows, size), np.ones(n))
+    n = len(rows)
+    found = leaf_strength(correct.astype(float), np.full(n, float(size)), np.full(n, 0.7), rows)
     assert found(np.array([15.0])) == pytest.approx(1 / (1 / (c * 16) + 1 / most), rel=0.15)
     assert found(np.array([255.0])) == pytest.approx(1 / (1 / (c * 256) + 1 / most), rel=0.4)
 
 
-def test_a_row_of_weight_two_tells_the_strength_of_two_rows():
-    rng = np.random.default_rng(4)
-    leaves, times = np.repeat(np.arange(60), 8), rng.integers(1, 4, 480)
-    correct = (rng.random(480) < np.repeat(rng.beta(7, 3, 60), 8)).astype(float)
-    rate, grown = np.full(480, 0.7), np.full(480, 30.0)
-    copies = [np.repeat(each, times) for each in (leaves, correct, rate, grown)]
-    once = leaf_strength(leaves, correct, rate, grown, times.astype(float))
-    each_row = leaf_strength(*copies, np.ones(times.sum()))
-    assert once(np.array([30.0])) == pytest.approx(each_row(np.array([30.0])))
-
-
-def test_newtons_method_finds_what_a_general_optimiser_finds():
+def test_the_curve_is_the_best_one_with_slopes_that_are_not_negative():
     for seed in range(20):
         features, correct = simulate(60, np.array([0.8, -0.3]) * (seed % 5), seed)
         features[:, 1] += features[:, 0]
@@ -106,7 +100,7 @@ def test_newtons_method_finds_what_a_general_optimiser_finds():
 
         bounds = [(None, None), (0, None), (0, None)]
         best = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B", bounds=bounds).fun
-        curve = fit_leaf_calibration(features, correct, weights)
+        curve = fit_leaf_calibration(features, weights * correct, weights)
         slopes = np.array(curve.slopes)
         assert (slopes >= 0).all()
         terms = np.concatenate([[curve.constant + slopes @ center], slopes * scale])
@@ -116,6 +110,24 @@ def test_newtons_method_finds_what_a_general_optimiser_finds():
 def test_equal_features_and_weights_beside_which_the_ridge_vanishes_give_a_finite_curve():
     features, correct = simulate(60, np.array([0.8, 0.3]))
     features[:, 1] = features[:, 0]
-    few = fit_leaf_calibration(features, correct, np.full(60, 1e6))
-    many = fit_leaf_calibration(features, correct, np.full(60, 1e30))
+    few = fit_leaf_calibration(features, 1e6 * correct, np.full(60, 1e6))
+    many = fit_leaf_calibration(features, 1e30 * correct, np.full(60, 1e30))
     assert many(features) == pytest.approx(few(features), abs=1e-3)
+
+
+@pytest.mark.parametrize("weights", [[0.02] * 5, [3.0, 0.05, 0, 1], [40.0, 35, 20, 0.1]])
+def test_the_largest_error_share_is_the_mean_over_the_dirichlet_distribution(weights):
+    drawn = np.random.default_rng(0).dirichlet([each for each in weights if each], 40_000)
+    error = drawn.max(axis=1).std() / 200
+    found = largest_error_share(np.array([weights]))[0]
+    assert found == pytest.approx(drawn.max(axis=1).mean(), abs=4 * error)
+
+
+@pytest.mark.parametrize("truth", [1.0, 8.0, 64.0])
+def test_the_concentration_is_that_of_the_errors_that_were_drawn(truth):
+    rng = np.random.default_rng(0)
+    shares = np.full((4000, 5), [0, 0.4, 0.3, 0.2, 0.1])
+    grown = rng.integers(0, 3, (4000, 5)) * (shares > 0)
+    of_leaf = [rng.dirichlet(each[1:]) for each in grown + truth * shares]
+    wrong = np.array([[0, *rng.multinomial(6, each)] for each in of_leaf], float)
+    assert error_concentration(grown.astype(float), wrong, shares) == pytest.approx(truth, rel=0.4)

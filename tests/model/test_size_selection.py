@@ -3,12 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.model.size_selection import LOG_LOSS_SHARE, N_FOLDS, STRENGTHS, select_size
+from sureleaf.model.size_selection import (
+    LOG_LOSS_SHARE,
+    N_FOLDS,
+    STRENGTHS,
+    SizeSelection,
+    WantedSize,
+    family_alphas,
+    select_sizes,
+)
 from sureleaf.probability import SIZED_ESTIMATE, KeepMajority, Shrinkage, sized_estimate
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
@@ -21,6 +30,16 @@ RULES = GrowthRules("entropy", "subset", missing="branch")
 
 def grow_part(rows: TrainingRows):
     return grow(rows, RULES, keep_order=True)
+
+
+def select_size(tree, rows, fold_of, grow, *, margin, rule=None, **options):
+    """Choose one size of the default family by one round of folds."""
+    families = {"weakest_links": lambda tree: family_alphas(tree, rule)}
+    wanted = [WantedSize(margin)]
+    selections: list[SizeSelection] = select_sizes(
+        tree, rows, [fold_of], grow, families, wanted, rule=rule, **options
+    )
+    return selections[0]
 
 
 def noisy_rows(seed: int, n: int = 120, n_classes: int = 2, weighted: bool = False) -> TrainingRows:
@@ -44,12 +63,10 @@ def test_the_curve_is_that_of_trees_pruned_one_by_one(
     costs = np.random.default_rng(seed).random((n_classes, n_classes))
     np.fill_diagonal(costs, 0.0)
     for rule in (None, cost_rule(costs)):
-        selection = select_size(
-            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, margin=0.01, rule=rule, n_at_once=2
-        )
+        selection = select_size(tree, rows, fold_of, grow_part, margin=0.01, rule=rule, n_at_once=2)
         curve = selection.curve
         alphas, sizes, error, log_loss = naive.curve(
-            tree, rows, fold_of, grow_part, SIZED_ESTIMATE, rule
+            tree, rows, fold_of, grow_part, sized_estimate(rule), rule
         )
         np.testing.assert_allclose(curve.alphas, alphas)
         assert curve.n_leaves.tolist() == sizes.tolist()
@@ -67,9 +84,7 @@ def test_the_strength_is_the_one_with_the_least_log_loss_at_the_chosen_size(seed
     costs = 1.0 + np.random.default_rng(seed).random((rows.n_classes, rows.n_classes))
     np.fill_diagonal(costs, 0.0)
     for rule in (None, cost_rule(costs)):
-        selection = select_size(
-            tree, rows, fold_of, grow_part, sized_estimate(rule), margin=0.01, rule=rule
-        )
+        selection = select_size(tree, rows, fold_of, grow_part, margin=0.01, rule=rule)
         losses = []
         for strength in STRENGTHS:
             alphas, _, _, log_loss = naive.curve(
@@ -111,11 +126,59 @@ def test_more_folds_are_put_together(n_folds: int) -> None:
         n_grown.append(part)
         return grow_part(part)
 
-    selection = select_size(tree, rows, fold_of, counted, SIZED_ESTIMATE, margin=0.0)
+    selection = select_size(tree, rows, fold_of, counted, margin=0.0)
     assert len(n_grown) == N_FOLDS
     part_of = np.where(fold_of < 0, -1, fold_of % N_FOLDS)
-    few = select_size(tree, rows, part_of, grow_part, SIZED_ESTIMATE, margin=0.0)
+    few = select_size(tree, rows, part_of, grow_part, margin=0.0)
     assert selection.alpha == few.alpha
+
+
+def loss_of(model: TreeClassifier, n_leaves: int) -> float:
+    curve = model.size_curve_
+    assert curve is not None
+    return float(curve.loss[curve.n_leaves == n_leaves][0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_as_many_leaves_as_the_default_tree_has_give_it_or_a_better_one(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(2100, 6))  # two rounds, so both choose by the same folds
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=2100) > 0).astype(int)
+    default = TreeClassifier(random_state=0).fit(X, y)
+    most = default.get_n_leaves()
+    limited = TreeClassifier(max_leaves=most, random_state=0).fit(X, y)
+    assert 1 < limited.get_n_leaves() <= most
+    settings = limited._fit.settings
+    assert settings is not None
+    if settings.family == "weakest_links":
+        assert loss_of(default, limited.get_n_leaves()) <= loss_of(default, most)
+    half = TreeClassifier(max_leaves=most // 2, random_state=0).fit(X, y)
+    assert 1 < half.get_n_leaves() <= most // 2
+
+
+def test_a_margin_makes_a_limited_tree_smaller_only_if_it_is_given() -> None:
+    X = np.random.default_rng(1).normal(size=(400, 3))
+    y = (X[:, 0] + 0.5 * np.random.default_rng(2).normal(size=400) > 0).astype(int)
+    sizes = [
+        TreeClassifier(max_leaves=6, margin=margin, random_state=0).fit(X, y).get_n_leaves()
+        for margin in (None, 0.0, 0.6)
+    ]
+    assert sizes[0] == sizes[1] > sizes[2] == 1
+
+
+def test_the_size_does_not_depend_on_the_luck_of_the_folds() -> None:
+    X, y = load_wine(return_X_y=True)
+    sizes = [TreeClassifier(random_state=seed).fit(X, y).get_n_leaves() for seed in range(10)]
+    assert sizes.count(max(set(sizes), key=sizes.count)) >= 8
+
+
+def test_without_a_random_state_a_fit_gives_the_same_tree_again() -> None:
+    rows = noisy_rows(0, n=200)
+    X, y = np.column_stack(rows.table.columns), rows.labels
+    rules = {TreeClassifier().fit(X, y).rules() for _ in range(3)}
+    assert rules == {TreeClassifier(random_state=0).fit(X, y).rules()}
+    forests = [BaggedTreesClassifier(n_estimators=3).fit(X, y) for _ in range(2)]
+    np.testing.assert_array_equal(*(forest.predict_proba(X) for forest in forests))
 
 
 def test_a_larger_margin_never_gives_a_larger_tree() -> None:
@@ -203,8 +266,8 @@ def test_the_root_is_tested_by_roots_where_folds_overfit_more() -> None:
     X = [[f"c{number}"] for number in code.tolist()]
     model = TreeClassifier(random_state=0).fit(X, y)
     assert model.tree_.n_leaves == 2
-    assert model._resolved is not None
-    curve = model._resolved.size_curve
+    assert model._fit is not None
+    curve = model._fit.settings.size_curve
     assert curve is not None
     assert curve.error[-1] == pytest.approx(0.5, abs=0.03)  # of the root
     assert curve.error[-2] < 0.3

@@ -1,4 +1,4 @@
-"""Recurrence of splits and predictions on fresh samples, and the rival of the root."""
+"""Recurrence of splits and predictions in trees grown on random halves of the rows."""
 
 import json
 import tracemalloc
@@ -10,8 +10,11 @@ import sureleaf
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.json_text import from_json, to_json
-from sureleaf.model import rival as rivals
-from sureleaf.model.stability import SAME, Rival, Stability, fresh_share, recurrence_in
+from sureleaf.levels.intervals import wilson
+from sureleaf.model import halves
+from sureleaf.model.stability import SAME, Stability, recurrence_in
+from sureleaf.table import read_table
+from sureleaf.tree import TrainingRows
 from tests.naive.stability import recurs
 
 
@@ -87,14 +90,6 @@ def test_splits_of_several_branches_recur_as_rows_followed_one_by_one(seed):
     assert found.splits[0] == recurs(one.tree_, paths[0], 0, other.tree_, paths[1], SAME)
 
 
-def test_the_rows_of_a_branch_may_be_copied_without_changing_what_its_tree_predicts(monkeypatch):
-    X, y = table(300, 4)
-    settings = {"categorical_split": "multiway", "max_leaves": 6, "random_state": 0}
-    shared = TreeClassifier(**settings).fit(X, y).splits().rival
-    monkeypatch.setattr(rivals, "_FEW_BRANCHES", 1)
-    assert TreeClassifier(**settings).fit(X, y).splits().rival == shared
-
-
 def test_recurrence_in_trees_of_many_leaves_needs_no_table_of_their_pairs():
     X, y = np.arange(4_000.0)[:, np.newaxis], np.random.default_rng(0).integers(0, 2, 4_000)
     grown = TreeClassifier.c45(
@@ -110,30 +105,9 @@ def test_recurrence_in_trees_of_many_leaves_needs_no_table_of_their_pairs():
     assert peak < 4 << 20  # the table would have 20 MB
 
 
-def test_expected_shares_rise_with_what_was_found_and_stay_within_0_and_1():
-    for n in (0, 1, 8, 80):
-        shares = fresh_share(n, 0.75, -0.4, 2.5)
-        assert (np.diff(shares) > 0).all()
-        assert 0 < shares[0] <= shares[-1] < 1
-
-
-def test_a_clear_split_returns_and_splits_of_noise_do_not(model):
-    splits = model.splits()
-    assert splits.recurrence[0] > 0.8
-    assert splits.n[0] == 300
-    assert splits.test[0].startswith("x0 <=")
-    assert "splits would probably return" in splits.summary or "only split" in splits.summary
-    noise = TreeClassifier(random_state=0, pruning=None, max_leaves=8)
-    X, y = table(200, 3)
-    rng = np.random.default_rng(0)
-    found = noise.fit(X, rng.permutation(y)).splits()
-    assert found.recurrence.mean() < 0.3
-    assert np.median(found.recurrence) < 0.3
-
-
 def test_leaves_say_how_often_their_rows_keep_their_class(model):
     leaves = model.leaves()
-    assert ((leaves.recurrence > 0) & (leaves.recurrence < 1)).all()
+    assert ((leaves.recurrence > 0) & (leaves.recurrence <= 1)).all()
     assert leaves.recurrence.max() > 0.8
     assert model.splits().summary in leaves.notes()
 
@@ -141,8 +115,8 @@ def test_leaves_say_how_often_their_rows_keep_their_class(model):
 def test_stability_survives_saving_and_falls_with_what_it_is_about(model, tmp_path):
     model.save(tmp_path / "tree.sureleaf")
     for copy in (sureleaf.load(tmp_path / "tree.sureleaf"), from_json(to_json(model))):
-        assert (copy.splits().recurrence == model.splits().recurrence).all()
-        assert copy.splits().rival == model.splits().rival
+        assert copy.splits().records() == model.splits().records()
+        assert copy.splits().summary == model.splits().summary
         assert (copy.leaves().recurrence == model.leaves().recurrence).all()
     for changed in (model.certify(*table(50, 9)),):
         assert changed.splits().summary == model.splits().summary
@@ -154,67 +128,68 @@ def test_stability_survives_saving_and_falls_with_what_it_is_about(model, tmp_pa
 
 def test_a_damaged_stability_is_refused(model):
     written = json.loads(to_json(model))
-    for change in ({"splits": [2.0]}, {"n_trees": "x"}, {"predictions": None}):
+    more = [value and value + 24 for value in written["levels"]["stability"]["returned"]]
+    for change in ({"returned": [2.0]}, {"returned": more}, {"n_trees": "x"}, {"kept": None}):
         damaged = json.loads(json.dumps(written))
         damaged["levels"]["stability"] |= change
         with pytest.raises(InvalidArgumentError):
             from_json(json.dumps(damaged))
 
 
-def test_the_rival_of_the_root_is_another_column_with_a_paired_difference(model):
-    rival = model.splits().rival
-    assert rival.column != model.tree_.feature[0]
-    assert rival.low <= rival.difference <= rival.high
-    assert rival.verdict == ("worse" if rival.high < 0 else "undecided")
-    X, y = table(300, 0)
-    twin = TreeClassifier(random_state=0).fit([[*row, row[0] + 1e-9] for row in X], y)
-    copy = twin.splits().rival  # the same column twice, but 300 rows cannot show that it is as good
-    assert copy.column == 4
-    assert copy.verdict == "undecided"
-    assert abs(copy.difference) < 0.02
+def test_a_clear_split_returns_and_splits_of_noise_seldom_do(model):
+    splits = model.splits()
+    assert splits.share[0] > 0.8
+    assert splits.n[0] == 300
+    assert splits.test[0].startswith("x0 <=")
+    X, y = table(200, 3)
+    noise = TreeClassifier(random_state=0, pruning=None, max_leaves=8)
+    found = noise.fit(X, np.random.default_rng(0).permutation(y)).splits()
+    assert np.median(found.share) < 0.4
 
 
-def test_trees_of_a_sample_are_compared_in_large_tables(monkeypatch):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(900, 2))
-    X = np.column_stack([X[:, :1], X[:, :1], X[:, 1:]])  # the rival is the root's column again
-    y = X[:, 0] + rng.normal(size=900) > 0
-    monkeypatch.setattr(rivals, "_MOST_GROWING_ROWS", 300)
-    grown = []
-    build = rivals.build
-    monkeypatch.setattr(
-        rivals, "build", lambda rows, settings: grown.append(rows) or build(rows, settings)
-    )
-    copy = TreeClassifier(max_leaves=4, random_state=0, n_jobs=1).fit(X, y).splits().rival
-    assert (copy.low, copy.difference, copy.high) == pytest.approx((-copy.high, 0.0, copy.high))
-    assert 0 < max(rows.total_weight for rows in grown) <= 300
+def test_what_is_said_of_a_split_is_a_count_with_wilsons_interval(model):
+    splits = model.splits()
+    for split in splits.records():
+        assert split["trees"] == 2 * model.leaves().n_rounds
+        assert split["share"] == split["returned"] / split["trees"]
+        interval = wilson(split["returned"], split["trees"])
+        assert (split["low"], split["high"]) == pytest.approx(interval)
 
 
-def test_the_verdict_of_a_rival_says_what_its_interval_holds():
-    assert Rival(0, "a <= 1", 0.002, -0.011, 0.015).sentence() == (
-        "a <= 1 at the root would be as good: "
-        "accuracy +0.2 percentage points (\N{MINUS SIGN}1.1 to +1.5)."
-    )
-    assert Rival(0, "a <= 1", 0.02, 0.01, 0.03).verdict == "better"
-    assert Rival(0, "a <= 1", -0.02, -0.03, -0.01).verdict == "worse"
-    assert Rival(0, "a <= 1", -0.027, -0.062, 0.008).sentence() == (
-        "a <= 1 at the root is not shown to be worse: "
-        "accuracy \N{MINUS SIGN}2.7 percentage points (\N{MINUS SIGN}6.2 to +0.8)."
-    )
+def test_halves_are_drawn_without_regard_to_classes_and_keep_groups_whole():
+    labels = np.repeat([0, 1], 50).astype(np.int32)
+    weights = np.where(np.arange(100) < 10, 0.0, 2.0)
+    rows = TrainingRows(read_table(np.zeros((100, 1))), labels, 2, weights)
+    drawn = [halves.random_half(rows, 7, number) for number in range(200)]
+    for half in drawn:
+        assert np.count_nonzero(half) == 45
+        assert set(half.tolist()) == {0.0, 2.0}
+        assert not half[:10].any()
+    # Of 40 rows of class 0 among 90, a half has 20 with the deviation of the hypergeometric.
+    of_class = [np.count_nonzero(half[labels == 0]) for half in drawn]
+    assert np.std(of_class) == pytest.approx(np.sqrt(45 * 40 / 90 * 50 / 90 * 45 / 89), rel=0.15)
+    groups = np.arange(100) // 7
+    half = halves.random_half(rows, 7, 0, groups)
+    taken = [set((half[10:] > 0)[groups[10:] == group].tolist()) for group in range(1, 15)]
+    assert all(len(each) == 1 for each in taken)
+    assert sum(True in each for each in taken) == 7
 
 
-@pytest.mark.parametrize("cv", [2, 3])
-def test_trees_without_splits_or_halves_say_so(cv):
-    X, y = [[0.0]] * 30, [0, 1, 1] * 10
-    tree = TreeClassifier(random_state=0, cv=cv).fit(X, y)
-    if cv == 2:  # two folds have no halves of their own
-        with pytest.raises(InvalidArgumentError, match="three folds"):
-            tree.splits()
-    else:
-        assert tree.splits().summary == "The tree has no split."
-        assert tree.splits().rival is None
+def test_a_majority_by_chance_is_not_said_to_recur_always():
+    X, y = np.zeros((60, 1)), np.repeat([0, 1], [31, 29])
+    kept = TreeClassifier(random_state=0).fit(X, y).leaves().recurrence
+    assert 0.4 < kept[0] < 0.95  # in stratified halves, it would be 1
 
 
-def test_half_of_the_samples_is_what_probably_means():
-    stability = Stability(np.array([0.6, 0.5, np.nan]), np.array([np.nan, np.nan, 0.9]), 4)
-    assert stability.sentence() == "On a fresh sample, 1 of its 2 splits would probably return."
+def test_trees_without_splits_or_halves_say_so():
+    tree = TreeClassifier(random_state=0, cv=2).fit([[0.0]] * 30, [0, 1, 1] * 10)
+    assert tree.splits().summary == "The tree has no split."
+    one_group = TreeClassifier(random_state=0).fit(*table(40, 0), groups=np.zeros(40))
+    with pytest.raises(InvalidArgumentError, match="two rows"):
+        one_group.splits()
+
+
+def test_more_than_half_of_the_trees_is_what_counts():
+    nan = np.nan
+    told = Stability(4, np.array([3.0, 2.0, nan]), np.array([nan, nan, 0.9])).sentence()
+    assert told.startswith("1 of its 2 splits returned in more than half of 4 trees grown on ")

@@ -7,20 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load, measures
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
-from sureleaf.levels import confidence
-from sureleaf.levels.intervals import wilson
 from sureleaf.model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-OLD_FILES = Path(__file__).parent / "version_1"
 
 X = [[float(i), i % 3] for i in range(40)]
 Y = [0] * 20 + [1, 1, 0, 1] * 5
@@ -131,7 +127,7 @@ def test_a_tie_but_for_rounding_is_the_first_class_wherever_a_class_is_predicted
     assert ": 1 " not in model.rules()
     judged = evaluate(model, X, Y, random_state=0)
     assert not judged.predictions.prediction.any()
-    assert np.array_equal(model._correct, (np.array(Y) == 0).astype(float))
+    assert np.array_equal(model._fit.correct, (np.array(Y) == 0).astype(float))
     tree = TreeClassifier.c45(leaf_estimate=OneUlpMore())
     bag = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, Y)
     assert not bag.predict(X).any()
@@ -221,7 +217,7 @@ def test_cross_fitting_fills_in_the_evidence_and_nothing_else():
 def test_levels_are_computed_before_a_model_is_pickled_or_copied(again):
     model = TreeClassifier.c45(random_state=0).fit(X, Y)
     other = again(model)
-    assert other._rows is None
+    assert other._fit is None
     assert other.levels() == TreeClassifier.c45(random_state=0).fit(X, Y).levels()
     assert repr(other.leaves(level=0.5)) == repr(model.leaves(level=0.5))
 
@@ -239,54 +235,6 @@ def test_rows_of_weight_0_do_not_change_what_the_codes_of_other_rows_mean():
     leaf_of = dict(zip(towns[:3], model.apply(towns[:3, None].astype(object)), strict=True))
     assert counts[leaf_of["b"]].tolist() == [0.0, 30.0]
     assert counts[leaf_of["a"]].sum() == 0
-
-
-# ---- files of earlier versions -------------------------------------------------------------------
-
-
-def labor():
-    frame = pd.read_csv(EXAMPLES / "labor.csv")
-    return frame, frame.pop("class").to_numpy()
-
-
-@pytest.mark.parametrize("source", ["cross_fit", "honest", "training"])
-def test_a_file_of_the_first_version_loads_and_says_what_a_fit_says(source):
-    X, y = labor()
-    old = load(OLD_FILES / f"labor.{source}.sureleaf")
-    new = TreeClassifier.c45(**old.get_params()).fit(X, y)
-    assert old.levels_from == source
-    if source == "honest":  # fits have set other rows aside since then
-        assert old.leaf_counts_.n.sum() == pytest.approx(29)
-        assert (old.predict(X) == y).mean() > 0.6
-    else:
-        assert old.rules() == new.rules()
-        assert np.array_equal(old.predict_proba(X), new.predict_proba(X))
-    if source != "training":  # it keeps the levels of its time, with the confidence (5)
-        table = old.leaves()
-        sure = confidence(table.n, table.probability)
-        np.testing.assert_allclose(table.confidence, sure, atol=1e-9)
-        assert np.isnan(table.confidence_error).all() == (source == "cross_fit")
-        return
-    assert old.levels() == new.levels()
-    for wanted in ({}, {"level": 0.5, "confidence": 0.9, "utility": 0.6}):
-        pd.testing.assert_frame_equal(
-            old.leaves(**wanted).to_pandas(), new.leaves(**wanted).to_pandas(), check_exact=True
-        )
-
-
-def test_a_bag_of_the_first_version_loads_and_says_what_a_fit_says():
-    X, y = labor()
-    old = load(OLD_FILES / "labor.bag.sureleaf")
-    new = BaggedTreesClassifier(**old.get_params(deep=False)).fit(X, y)
-    stored, fresh = old.oob_levels_, new.oob_levels_
-    interval = wilson(
-        stored.utility * stored.n_rows, stored.n_rows
-    )  # the files of that time store it
-    assert (stored.low, stored.high) == pytest.approx(tuple(interval))
-    assert replace(stored, low=fresh.low, high=fresh.high) == fresh
-    pd.testing.assert_frame_equal(
-        old.predict_levels(X).to_pandas(), new.predict_levels(X).to_pandas(), check_exact=True
-    )
 
 
 def test_the_table_of_leaves_is_computed_once_and_belongs_to_who_asked_for_it(monkeypatch):

@@ -1,4 +1,4 @@
-"""Out-of-fold predictions, row by row and fold by fold, and the accuracy of leaves."""
+"""The accuracy of the leaves of a tree by fold trees, row by row."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,11 +23,13 @@ def shrunk(tree: Tree, node: int, label: int, strength: float) -> float:
     return (counts[label] + strength * above) / (counts.sum() + strength)
 
 
-def features(tree: Tree, node: int, label: int) -> list[float]:
-    return [
+def features(tree: Tree, node: int, label: int, n_rows: float) -> list[float]:
+    purity = [
         odds(min(max(shrunk(tree, node, label, strength), 1e-4), 1 - 1e-4))
         for strength in (1.0, 30.0)
     ]
+    n = n_rows * tree.class_counts[node].sum() / tree.class_counts[0].sum()
+    return [*purity, -1 / (n + 1)]
 
 
 def leaf_of(tree: Tree, table, row: int) -> int:
@@ -43,64 +45,53 @@ def leaf_of(tree: Tree, table, row: int) -> int:
     return node
 
 
-def correct_and_features(rows, fold_of, build, predictions):
-    """For each row: is the tree without its fold correct, by which leaf, and what does it name?"""
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+def told_by_folds(parts, trees, predictions):
+    """For each row: is the tree without its fold correct, by which features, what does it name?"""
     found = {}
-    for row in range(len(rows.labels)):
-        if fold_of[row] < 0 or weights[row] == 0:
-            continue
-        tree = build(rows.with_weights(np.where(fold_of == fold_of[row], 0.0, weights)))
-        leaf = leaf_of(tree, rows.table, row)
-        label = int(np.argmax(predictions(tree)[leaf]))
-        found[row] = (float(label == rows.labels[row]), features(tree, leaf, label), leaf, label)
+    for row in np.flatnonzero(parts.tested()).tolist():
+        tree = trees.get(int(parts.fold_of[row]))
+        if tree is not None:
+            leaf = leaf_of(tree, parts.rows.table, row)
+            label = int(np.argmax(predictions(tree)[leaf]))
+            is_correct = float(label == parts.rows.labels[row])
+            found[row] = (is_correct, features(tree, leaf, label, len(parts.fold_of)), label)
     return found
 
 
-def curve_over_leaves(tree, predicted, curve):
+def curve_over_leaves(tree, predicted, curve, n_rows):
     """Mean accuracy by the curve over the leaves of a tree, weighted by their growing rows."""
     total = mean = 0.0
     for leaf in tree.leaf_ids.tolist():
         n = float(tree.class_counts[leaf].sum())
-        mean += n * curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
+        mean += n * curve(np.array([features(tree, leaf, int(predicted[leaf]), n_rows)]))[0]
         total += n
     return mean / total
 
 
-def tree_shift(rows, fold_of, build, predictions, tree, curve):
-    """What the leaves of the tree have over those of the trees of the folds, by the curve."""
-    of_folds = tested = 0.0
-    for fold in sorted(set(fold_of.tolist()) - {-1}):
-        part = build(rows.with_weights((fold_of != fold).astype(float)))
-        n = float((fold_of == fold).sum())
-        of_folds += n * curve_over_leaves(part, predictions(part).argmax(axis=1), curve)
-        tested += n
-    return curve_over_leaves(tree, predictions(tree).argmax(axis=1), curve) - of_folds / tested
-
-
-def leaf_accuracy(tree, rows, predicted, found, curve, target):
-    """Accuracy of the leaves: of the curve and the leaf's own rows that fold trees predict as its
-    class, averaged with the probability that these trees give the class for all rows of the leaf,
-    and shifted to the target.
-
-    The part of this probability is a half, and more in leaves of few rows."""
-    leaf_of_row = route(tree, rows.table).heaviest()
-    rates, sizes = {}, {}
+def leaf_accuracy(tree, parts, trees, predictions, found, curve):
+    """Half of the accuracy is the curve's, half how probable the fold trees make the class of the
+    leaf for its own rows; all are shifted to the accuracy of the tree."""
+    predicted = predictions(tree).argmax(axis=1)
+    leaf_of_row = route(tree, parts.rows.table).heaviest()
+    rates, sizes, n_rows = {}, {}, len(parts.fold_of)
     for leaf in tree.leaf_ids.tolist():
-        own = [told for row, told in found.items() if leaf_of_row[row] == leaf]
-        base = curve(np.array([features(tree, leaf, int(predicted[leaf]))]))[0]
-        agreeing = [told[0] for told in own if told[3] == predicted[leaf]]
-        rates[leaf] = (sum(agreeing) + 400 * base) / (len(agreeing) + 400)
+        base = curve(np.array([features(tree, leaf, int(predicted[leaf]), n_rows)]))[0]
         of_class = []
-        for _, of_fold_tree, _, label in own:
-            is_correct = curve(np.array([of_fold_tree]))[0]
-            others = (1 - is_correct) / (rows.n_classes - 1)
-            of_class.append(is_correct if label == predicted[leaf] else others)
-        if own:
-            part = 0.5 + 0.5 * 15 / (len(own) + 15)
-            rates[leaf] = (1 - part) * rates[leaf] + part * np.mean(of_class)
+        for row, (_, of_fold_tree, label) in found.items():
+            if leaf_of_row[row] == leaf:
+                p = curve(np.array([of_fold_tree]))[0]
+                others = (1 - p) / (parts.rows.n_classes - 1)
+                of_class.append(p if label == predicted[leaf] else others)
+        rates[leaf] = (base + np.mean(of_class)) / 2 if of_class else base
         sizes[leaf] = tree.class_counts[leaf].sum()
     total = sum(sizes.values())
+    of_folds = sum(
+        np.sum(parts.tested([fold]))
+        * curve_over_leaves(each, predictions(each).argmax(axis=1), curve, n_rows)
+        for fold, each in trees.items()
+    ) / len(found)
+    accuracy = np.mean([told[0] for told in found.values()])
+    target = accuracy + curve_over_leaves(tree, predicted, curve, n_rows) - of_folds
 
     def miss(shift: float) -> float:
         stated = sum(sizes[leaf] * chance(odds(rates[leaf]) + shift) for leaf in rates) / total

@@ -1,13 +1,10 @@
 """Reliability diagrams, ROC curves and learning curves."""
 
-import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import sureleaf
 from sureleaf import InvalidArgumentError, plots
-from sureleaf.evaluation import LearningCurve
-from sureleaf.evaluation.measures.named import NAMED
 from tests.plots.conftest import X, Y
 from tests.plots.drawing import assert_texts_do_not_overlap, drawn
 
@@ -40,25 +37,12 @@ def test_roc_wants_one_positive_class(evaluations):
         plots.RocDisplay.from_evaluations({"one": evaluations["Bayes"], "other": other})
 
 
-def test_a_curve_that_cannot_tell_the_rows_draws_no_number_of_rows():
-    sizes = np.array([50, 100, 200, 400])
-    noisy = np.array([[0.70, 0.74, 0.71, 0.73], [0.73, 0.70, 0.74, 0.72], [0.71, 0.73, 0.7, 0.74]])
-    curve = LearningCurve(NAMED["accuracy"], sizes, noisy, 400, 0.5, 0.95, None, {}, 0)
-    display = drawn(plots.LearningCurveDisplay.from_curve(curve, target=0.735))
-    assert not display.reach.is_known
-    (text,) = (one.get_text() for one in display.ax_.texts if "0.735" in one.get_text())
-    assert text == "accuracy 0.735: this curve cannot tell how many rows"
-    assert not any(line.get_marker() == "D" for line in display.ax_.lines)
-
-
-def test_a_learning_curve_has_its_points_law_and_target():
+def test_a_learning_curve_has_its_points_and_law():
     schedule = sureleaf.Geometric(30, 2)
     curve = sureleaf.learning_curve(GaussianNB(), X, Y, schedule=schedule, random_state=0)
-    display = drawn(plots.LearningCurveDisplay.from_curve(curve, target=0.93))
+    display = drawn(plots.LearningCurveDisplay.from_curve(curve))
     assert display.values == pytest.approx(curve.means)
     assert display.law == pytest.approx(curve.predict(display.further)[0])
-    assert display.reach.target == 0.93
-    assert display.ax_.get_ylim()[1] > 0.93
     assert_texts_do_not_overlap(display)
     short = sureleaf.learning_curve(
         GaussianNB(), X, Y, schedule=sureleaf.Arithmetic(100, 200), random_state=0

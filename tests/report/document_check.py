@@ -307,10 +307,11 @@ def _check_quality(document: Document) -> None:
     _check_roc(quality["roc"], quality["positive"])
     _check_calibration(quality["calibration"])
     _check_decision(quality, counts)
-    folds = quality["folds"]
-    sizes = {len(values) for values in folds["values"].values()}
-    assert len(sizes) == 1
-    assert folds["rows"] == data["rows"]
+    correct = np.trace(confusion) / confusion.sum()
+    assert math.isclose(rates["accuracy"]["value"], correct, abs_tol=1e-6)
+    if quality["cost_given"]:
+        paid = (confusion * quality["cost"]).sum() / confusion.sum()
+        assert math.isclose(rates["cost"]["value"], paid, rel_tol=1e-6)
 
 
 def _check_roc(roc: Document | None, positive: int) -> None:

@@ -63,11 +63,10 @@ def tree(
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
         "stability": {
-            "text": "On a fresh sample, 1 of its 2 splits would probably return.",
+            "text": "1 of its 2 splits returned in more than half of 8 trees.",
             "n_splits": 2,
             "n_returning": 1,
             "n_trees": 8,
-            "rival": None,
         },
         "certificate": None,
         "nodes": nodes,
@@ -245,7 +244,8 @@ def document(
         for place, value in enumerate(example["values"]):
             example["codes"][place] = None if value is None else example["codes"][place]
     return {
-        "schema": "sureleaf-report/3",
+        "schema": "sureleaf-report/1",
+        "model": "{}",
         "provenance": {
             "sureleaf": "0.1.0",
             "python": "3.11",
@@ -425,15 +425,8 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
             "cost_per_row": 0.2,
             "confusion": confusion,
         },
-        "folds": {
-            "rows_id": "0",
-            "splits_id": "0",
-            "weights_id": None,
-            "cost_id": None,
-            "rows": 100,
-            "test_to_train": 1 / 9,
-            "values": {"accuracy": [0.8, 0.8]},
-        },
+        "folds": 10,
+        "repeats": 1,
     }
 
 
@@ -475,7 +468,7 @@ def _error() -> Document:
             "level": 0.95,
             "repeats": 5,
             "gain_of_doubling": None,
-            "more_rows": None,
+            "help": "yes",
             "text": "More rows would help.",
         },
     }

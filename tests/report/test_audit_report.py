@@ -7,8 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import Audit
+import sureleaf
+from sureleaf import Audit, audit
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.audit_report import audit_document, write_audit
 from sureleaf.report.html import render_audit
@@ -80,7 +85,7 @@ def test_the_answer_says_what_was_found() -> None:
     assert found.stated > found.accuracy.high
     assert told["claims"][0] == "bad"
     assert "The model is overconfident" in told["claims"][1]
-    assert told["accuracy"][0] == "good"
+    assert told["baseline"][0] == "good"
     modest = audit_document(replace(found, stated=found.accuracy.low - 0.1), Origin())
     assert "The model is underconfident" in sentences(modest)["claims"][1]
     true = audit_document(replace(found, stated=found.accuracy.value), Origin())
@@ -178,3 +183,111 @@ def test_a_long_rule_is_told_by_its_end_and_a_small_chance_is_not_none() -> None
         assert rules[int(leaf)].endswith(told.removeprefix("… "))
         assert told.startswith("… ") == (len(rules[int(leaf)]) > 140)
     assert "confidence 0 %" not in text
+
+
+# ---- costs ---------------------------------------------------------------------------------------
+
+
+def rows_of_two_leaves() -> tuple[np.ndarray, np.ndarray]:
+    """1,000 rows of which 2 % are ones, and 3,064 of which 18.5 % are: at 5 to 1 they are ones."""
+    x = np.repeat([0.0, 1.0], [1000, 3064])
+    y = np.concatenate([np.repeat([0, 1], [980, 20]), np.repeat([0, 1], [2497, 567])])
+    return x[:, np.newaxis], y
+
+
+COST = [[0, 1], [5, 0]]
+
+
+def test_an_audit_at_costs_says_nothing_about_majorities_or_accuracy() -> None:
+    X, y = rows_of_two_leaves()
+    tree = sureleaf.TreeClassifier(cost=COST, levels_from="training", random_state=0).fit(X, y)
+    found = audit(tree, X - 0.1, y, rows="unseen")
+    assert found.leaves is not None
+    assert found.leaves.prediction.tolist() == [0, 1]
+    assert found.leaves.counts[1].tolist() == [2497, 567]
+    assert not found.leaves.flagged.any()
+    assert found.leaves.cost == pytest.approx([0.1, 2497 / 3064])
+    document = audit_document(found, Origin("y"))
+    told = sentences(document)
+    assert found.cost is not None
+    paid = (5 * 20 + 2497) / 4064
+    assert found.cost.value == pytest.approx(paid)
+    assert document["answer"]["headline"].startswith(
+        f"At the costs that it was fitted with, this TreeClassifier costs {paid:.3f} per row on "
+        "4,064 unseen rows (95 % interval"
+    )
+    lead = document["answer"]["lead"]
+    assert (lead["measure"], lead["baseline"]) == ("cost", pytest.approx(5 * 587 / 4064))
+    assert told["baseline"][0] == "good"
+    assert "always deciding 0, the cheapest constant, costs 0.722 per row" in told["baseline"][1]
+    assert "the model is cheaper than the baseline" in told["baseline"][1]
+    assert told["groups"] == (
+        "good",
+        "All 2 leaves reach the wanted level: for each of them, the probability that its decision "
+        "is the cheapest one for its rows is at least 95 %.",
+    )
+    for text in (render_audit(document), str(sorted(told.items())), repr(found.notes())):
+        assert "majority" not in text
+        assert "more frequent" not in text
+        assert "worse than the baseline" not in text
+
+
+def test_costs_that_are_given_are_those_of_every_sentence_and_flag() -> None:
+    """A tree that was fitted without costs: its majorities are certain, its decisions expensive."""
+    X, y = rows_of_two_leaves()
+    model = DecisionTreeClassifier(max_depth=1).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    plain, found = (audit(model, X, y, cost=cost) for cost in (None, COST))
+    assert plain.leaves is not None
+    assert found.leaves is not None
+    assert plain.leaves.flagged.tolist() == [False, False]
+    assert found.leaves.flagged.tolist() == [False, True]
+    assert found.leaves.confidence[1] < 0.01
+    told = sentences(audit_document(found, Origin("y")))
+    assert told["baseline"][0] == "bad"
+    assert "do not show that the model is cheaper than the baseline" in told["baseline"][1]
+    assert "another decision is cheaper for its rows" in told["groups"][1]
+    assert found.measures.measure[0] == "cost"
+    equal = audit(model, X, y, cost=[[0, 3], [3, 0]])
+    assert equal.leaves is not None
+    assert equal.leaves.confidence.tolist() == plain.leaves.confidence.tolist()
+    assert equal.utility == plain.utility
+
+
+def test_two_models_are_compared_by_cost_at_costs() -> None:
+    """Where both cost the same, neither is better, although one is right more often."""
+    X, y = np.zeros((600, 1)), np.repeat([0, 1], [500, 100])
+    always = [DummyClassifier(strategy="constant", constant=code).fit(X, y) for code in (0, 1)]
+    zeros, ones = (audit(model, X, y, cost=COST) for model in always)
+    assert zeros.cost is not None
+    assert ones.cost is not None
+    assert zeros.cost.value == ones.cost.value == pytest.approx(500 / 600)
+    assert zeros.compare(ones).measure == "cost"
+    assert zeros.compare(ones).verdict == "undecided"
+    assert zeros.compare(ones, measure="accuracy").verdict == "better"
+
+
+def test_a_forest_at_costs_is_described_by_what_its_trees_cost() -> None:
+    X, codes = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(5, random_state=0).fit(X[::2], codes[::2])
+    found = audit(forest, X[1::2], codes[1::2], cost=COST)
+    told = sentences(audit_document(found, Origin("diagnosis")))
+    truth = codes[1::2]
+    costs = [
+        np.where(tree.predict(X[1::2]) == truth, 0, np.where(truth == 1, 5, 1)).mean()
+        for tree in forest.estimators_
+    ]
+    assert found.trees is not None
+    assert found.trees.cost == pytest.approx(costs)
+    assert f"alone costs {np.mean(costs):.3f} per row on average" in told["trees"][1]
+
+
+def test_decisions_by_cost_do_not_look_like_swapped_classes() -> None:
+    """At 50 to 1 a tree decides for the rare class nearly everywhere, and is right to do so."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2000, 1))
+    y = (random.random(2000) < 0.1).astype(int)
+    costs = [[0, 1], [50, 0]]
+    tree = sureleaf.TreeClassifier(cost=costs, levels_from="training").fit(X[:1000], y[:1000])
+    found = audit(tree, X[1000:], y[1000:])
+    assert found.accuracy.value < 0.2
+    assert found.remarks == ()

@@ -43,7 +43,7 @@ def test_a_table_of_many_rows_keeps_within_its_memory(monkeypatch: pytest.Monkey
     assert max_categories(table) == 10
 
 
-def test_one_cross_validation_evaluates_the_tree_and_its_most_accurate_size() -> None:
+def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_leaves_does() -> None:
     X, y = mixed()
     request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, seed=3)
     table = read_table(X)
@@ -61,6 +61,10 @@ def test_one_cross_validation_evaluates_the_tree_and_its_most_accurate_size() ->
         np.testing.assert_array_equal(own.split, alone.split)
         np.testing.assert_array_equal(own.prediction, alone.prediction)
         np.testing.assert_array_equal(own.probabilities, alone.probabilities)
+    for size in found.sizes[1:4]:
+        tree = TreeClassifier(max_leaves=size.most_leaves, weights="importance", n_jobs=1)
+        alone = evaluate(tree, table, y, **options)
+        np.testing.assert_array_equal(size.evaluation.prediction, alone.prediction)
     best = TreeClassifier(margin=0.0, random_state=3).fit(table, y)
     assert by_name["size chosen with margin 0"].n_leaves == best.tree_.n_leaves
 

@@ -89,7 +89,7 @@ def test_a_fragment_is_small_and_brings_no_script() -> None:
 @pytest.mark.parametrize("drawn", [render_page, fragment])
 def test_another_schema_is_refused(drawn: object) -> None:
     assert callable(drawn)
-    with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-report/3'; got None"):
+    with pytest.raises(InvalidArgumentError, match="schema must be 'sureleaf-report/1'; got None"):
         drawn({})
 
 

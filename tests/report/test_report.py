@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import InvalidArgumentError, TreeClassifier
+from sureleaf.commands.question import read_question
 from sureleaf.report import Origin, Report, make_report
-from sureleaf.report.question import read_question
 from tests.report.document_check import check_document, walk
 from tests.report.tables import HOSTILE, QUICK, mixed, noise, quick_report, three_classes
 from tests.shared_files import SHARED, needs_shared
@@ -56,9 +56,8 @@ def test_the_same_seed_gives_the_same_numbers_and_another_one_other_folds(report
     again = quick_report(*mixed()).to_dict()
     assert timeless(again) == timeless(report.to_dict())
     other = quick_report(*mixed(), seed=1).to_dict()
-    folds = report.to_dict()["quality"]["folds"]
-    assert other["quality"]["folds"]["rows_id"] == folds["rows_id"]
-    assert other["quality"]["folds"]["splits_id"] != folds["splits_id"]
+    assert other["data"]["classes"] == report.to_dict()["data"]["classes"]
+    assert other["quality"]["measures"] != report.to_dict()["quality"]["measures"]
 
 
 def test_hostile_names_stay_plain_text(report: Report) -> None:

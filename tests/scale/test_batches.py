@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.files import csv_reader
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
 from sureleaf.scale import batches
@@ -78,7 +79,7 @@ def test_damaged_and_missing_sources_are_errors_that_name_them(tmp_path):
     source = open_source(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InvalidArgumentError, match=r"rows\.parquet is a damaged or truncated"):
+    with pytest.raises(InvalidArgumentError, match=r"rows\.parquet must stay as it is"):
         rows_of(source)
     with pytest.raises(InvalidArgumentError, match=r"rows\.parquet is a damaged or truncated"):
         open_source(path)
@@ -140,7 +141,7 @@ def test_thousands_separators_are_read_in_batches_as_in_memory(
 ):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join([header, *rows * 4000]) + "\n")
-    monkeypatch.setattr(batches, "_BLOCK", 1 << 14)  # so that types follow from many batches
+    monkeypatch.setattr(csv_reader, "BLOCK", 1 << 14)  # so that types follow from many batches
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = read_file(path, csv=CsvFormat(thousands=separator))

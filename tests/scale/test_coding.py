@@ -42,7 +42,7 @@ def test_hashes_and_codes_are_those_of_the_slow_twin():
     numbers[:5, 0] = -0.0
     expected = [naive.row_hash(row) for row in numbers]
     assert _kernel.hash_rows(numbers).tolist() == expected
-    sample = RowSample.join([RowSample.of(numbers)])
+    sample = RowSample.join([RowSample.of(numbers, _kernel.hash_rows(numbers))])
     assert list(zip(sample.hashes, sample.counts, strict=True)) == naive.lowest_rows(numbers, 999)
     for n_values in (0, 1, 2, 7, 255):
         values = np.sort(rng.normal(size=n_values))

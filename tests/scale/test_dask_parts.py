@@ -21,7 +21,7 @@ import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.designs import KFold
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError
-from sureleaf.scale import growing
+from sureleaf.scale import coding, dask_parts, growing
 from sureleaf.scale import training as training_module
 from sureleaf.scale.dask_parts import Cluster, DaskParts
 from sureleaf.studies import DataSet, Learner, Store, Study, run
@@ -96,6 +96,37 @@ def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(clien
     assert_same_model(tree_of([dask.delayed(pl.from_pandas(frame))]), expected)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=100)
     assert_same_model(tree_of(tmp_path / "rows.parquet", client), expected)
+
+
+def test_rows_of_a_fit_on_a_cluster_cannot_certify_its_tree(client):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    rows = pa.table({"x": x, "class": (x + rng.normal(size=600) > 0).astype(int)})
+    model = tree_of(delayed_parts(rows, [0, 250, 600]), client)
+    part = rows.slice(200, 300)
+    with pytest.raises(InvalidArgumentError, match="are equal to rows of its fit"):
+        model.certificate(part.drop_columns(["class"]), part["class"])
+
+
+def test_integers_that_float64_rounds_are_refused_on_a_cluster(client):
+    label = (np.arange(200) > 99).astype(int)
+    rows = pa.table({"i": 2**60 + np.arange(200), "class": label})
+    with pytest.raises(InvalidArgumentError, match="that float64 tells apart"):
+        tree_of(delayed_parts(rows, [0, 120, 200]), client)
+
+
+def test_a_partition_that_changes_between_the_passes_is_named(client):
+    table = few_valued_table(200).drop_columns(["weight"])
+    parts, source = delayed_parts(table, [0, 120, 200]), dask_parts.summarize_parts
+
+    def summarize_others(parts, plan, n_rows):
+        summary = source(parts, plan, n_rows)
+        return dataclasses.replace(summary, digests=summary.digests | {1: coding.Digest(80, 7)})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_parts, "summarize_parts", summarize_others)
+        with pytest.raises(InvalidArgumentError, match="partition 1 must stay as it is"):
+            tree_of(parts, client)
 
 
 def test_weights_and_divided_rows_are_those_of_one_machine(client):

@@ -11,7 +11,6 @@ from sureleaf.scale.coding import CodedPart
 from sureleaf.scale.growing import LocalParts, count_part, start_part
 from sureleaf.scale.training import SpilledRows
 from sureleaf.tree import GrowthRules, grow
-from sureleaf.tree.growing import kernel_table
 from tests.naive import scale as naive
 from tests.scale.tables import assert_same_tree, few_valued_table, in_parts
 
@@ -204,7 +203,7 @@ def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
     ):
         use(table)
         with pytest.raises(ValueError, match="a code is not one of its column"):
-            use(kernel_table(wrong))
+            use(wrong.kernel)
     with pytest.raises(ValueError, match="a child is out of range"):
         _kernel.advance_rows(table, 3, zeros, *splits[:2], zeros[:1] - 1, splits[3])
     with pytest.raises(TypeError, match="wrong type or shape"):

@@ -2,6 +2,8 @@ import os
 import subprocess
 import sys
 import textwrap
+import tracemalloc
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -12,10 +14,18 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import sureleaf
-from sureleaf import TreeClassifier
+from sureleaf import TreeClassifier, folds
 from sureleaf.designs import KFold
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.scale import Roles, read_rows
+from sureleaf.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    MemoryLimitWarning,
+    UnseenCategoryWarning,
+)
+from sureleaf.model import cross_fitting, halves
+from sureleaf.model.fitting import fit_model
+from sureleaf.scale import Roles, coding, open_source, read_rows
+from sureleaf.scale import batches as batches_module
 from sureleaf.scale import training as training_module
 from sureleaf.scale.training import memory_bytes
 from tests.scale.tables import assert_same_tree, few_valued_table, in_parts
@@ -32,6 +42,7 @@ def table():
 def small_memory(monkeypatch):
     """Spill every table, and finish no node in memory."""
     monkeypatch.setattr(training_module, "_LEAST_MEMORY", 1)
+    monkeypatch.setattr(training_module, "ROW_BYTES", {False: 0, True: 0})
     return 40_000
 
 
@@ -243,6 +254,235 @@ def test_data_of_four_times_the_memory_limit_is_fitted(tmp_path):
     n_leaves, n_counted = done.stdout.split()
     assert int(n_leaves) > 100
     assert float(n_counted) == n_rows
+
+
+def test_what_rows_need_beside_the_memory_is_said_before_the_fit(monkeypatch):
+    monkeypatch.setattr(training_module, "_LEAST_MEMORY", 1)
+    monkeypatch.setattr(training_module, "summarize_parts", lambda *_: pytest.fail("it has begun"))
+    source = in_parts(few_valued_table(400).drop_columns(["weight", "size"]), 100)
+    with (
+        pytest.warns(MemoryLimitWarning, match="400 rows need about 0.0001 GB beside"),
+        pytest.raises(pytest.fail.Exception, match="it has begun"),
+    ):
+        TreeClassifier().fit(source, "class", memory=40_000)
+    plain = TreeClassifier(pruning=None, levels_from="training")
+    with pytest.raises(pytest.fail.Exception, match="it has begun"):  # without a warning
+        plain.fit(source, "class", memory=40_000)
+
+
+def test_saving_needs_no_more_memory_per_row_than_the_fit(monkeypatch):
+    """Levels of large tables are cross-fitted on few rows, so all else is as in the fit."""
+    for module in (folds, cross_fitting):
+        monkeypatch.setattr(module, "ENOUGH_TESTED", 500)
+    monkeypatch.setattr(halves, "MOST_WATCHED", 500)
+    rng = np.random.default_rng(0)
+    n = 100_000
+    X = rng.integers(0, 20, (n, 4)).astype(float)
+    y = ((X[:, 0] > 9) ^ (rng.random(n) < 0.2)).astype(int)
+    table = pa.table({f"x{j}": X[:, j] for j in range(4)} | {"y": y})
+    model = TreeClassifier(max_depth=2, random_state=0, n_jobs=1)
+    model.fit(in_parts(table, 10_000), "y")
+    rows = read_rows(in_parts(table, 10_000), Roles("y")).training_rows(None)
+    peaks = []
+    for step in (partial(fit_model, rows, model.classes_, model.settings()), model.complete_model):
+        tracemalloc.start()
+        step()
+        peaks.append(tracemalloc.get_traced_memory()[1] / n)
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+def mixed_rows(n, seed):
+    """Numbers, text and missing values, of which few rows are equal; two classes."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    gaps = pa.array(rng.normal(size=n), mask=rng.random(n) < 0.1)
+    words = pa.array(rng.choice(["a", "b", "c"], n), mask=rng.random(n) < 0.1)
+    label = np.where(x + rng.normal(size=n) > 0, "yes", "no")
+    return pa.table({"x": x, "gaps": gaps, "word": words, "class": label})
+
+
+def in_batches(table, folder):
+    """The same table as every kind of source that is read in batches."""
+    for k in range(2):
+        pq.write_table(table.slice(500 * k, 500), folder / f"{k}.parquet", row_group_size=200)
+    yield folder
+    yield table.to_reader(max_chunksize=77)
+    yield lambda: table.to_batches(max_chunksize=300)
+    yield in_parts(table, 150)
+
+
+def test_rows_of_a_fit_in_batches_cannot_certify_its_tree(tmp_path):
+    table, fresh = mixed_rows(1000, 0), mixed_rows(400, 1)
+    half, labels = table.slice(200, 500).drop_columns(["class"]), table.slice(200, 500)["class"]
+    known = TreeClassifier(levels_from="training", pruning=None).fit(table, "class").model_.seen
+    for source in in_batches(table, tmp_path):
+        model = TreeClassifier(levels_from="training", pruning=None).fit(source, "class")
+        seen = model.model_.seen
+        assert seen.to_plain() == known.to_plain()
+        with pytest.raises(InvalidArgumentError, match="are equal to rows of its fit"):
+            model.certificate(half, labels)
+        certificate = model.certificate(fresh.drop_columns(["class"]), fresh["class"])
+        assert (certificate.n_equal, certificate.stated_new) == (0, False)
+
+
+def test_rows_of_weight_0_are_no_rows_of_a_fit_in_batches():
+    table = mixed_rows(1000, 0)
+    weight = pa.array((np.arange(1000) < 500).astype(float))
+    weighted = table.append_column("w", weight)
+    fits = [
+        TreeClassifier(levels_from="training").fit(source, "class", "w").model_.seen.to_plain()
+        for source in (weighted, in_parts(weighted, 300))
+    ]
+    alone = TreeClassifier(levels_from="training").fit(in_parts(table.slice(0, 500), 99), "class")
+    assert fits[0] == fits[1] == alone.model_.seen.to_plain()
+
+
+def large_integers(step):
+    return pa.table({"i": 2**60 + step * np.arange(400), "class": np.arange(400) // 200})
+
+
+def test_integers_that_float64_rounds_are_refused_in_batches_as_in_memory():
+    """Neighbours are in different parts: only their sum shows that they are not told apart."""
+    table = large_integers(1).take(np.argsort(np.arange(400) % 2, kind="stable"))
+    messages = []
+    for source in (table, in_parts(table, 200), table.to_reader(max_chunksize=7)):
+        with pytest.raises(InvalidArgumentError, match="that float64 tells apart") as caught:
+            TreeClassifier().fit(source, "class")
+        messages.append(str(caught.value))
+    assert len(set(messages)) == 1
+    assert TreeClassifier().fit(in_parts(large_integers(1024), 70), "class").get_n_leaves() == 2
+
+
+def test_of_many_large_integers_a_sample_shows_whether_float64_tells_them_apart(monkeypatch):
+    monkeypatch.setattr(coding, "SAMPLE_ROWS", 50)
+    TreeClassifier(levels_from="training").fit(in_parts(large_integers(1024), 70), "class")
+    with pytest.raises(InvalidArgumentError, match="that float64 tells apart"):
+        TreeClassifier().fit(in_parts(large_integers(1), 70), "class")
+
+
+CATEGORIES = {
+    "numbers": pa.array([10, 20, 30, 40]),
+    "numbers with a null": pa.array([10, None, 30, 40]),
+    "texts with a null": pa.array(["x", None, "z", "w"]),
+}
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_categories_of_a_stream_that_is_read_once_stay_categories(name, ordered):
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 4, 400)
+    category = pa.DictionaryArray.from_arrays(
+        code.astype(np.int32), CATEGORIES[name], ordered=ordered
+    )
+    label = np.where(np.isin(code, [0, 2]) ^ (rng.random(400) < 0.1), "yes", "no")
+    table = pa.table({"category": category, "class": label})
+    expected = TreeClassifier(levels_from="training", pruning=None).fit(table, "class")
+    for source in (
+        table.to_reader(max_chunksize=90),
+        lambda: table.to_batches(max_chunksize=90),
+        in_parts(table, 50),
+    ):
+        model = TreeClassifier(levels_from="training", pruning=None).fit(source, "class")
+        assert model.schema_ == expected.schema_
+        assert_same_tree(model.tree_, expected.tree_)
+
+
+def test_batches_with_other_dictionaries_have_the_categories_of_all():
+    pieces = [pa.array(words).dictionary_encode() for words in (["b", "a"], ["c", "b"])]
+    batches = [
+        pa.record_batch({"word": piece, "class": pa.array(["no", "yes"])}) for piece in pieces
+    ]
+    reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    model = TreeClassifier(levels_from="training").fit(reader, "class")
+    assert model.schema_.columns[0].categories == ("a", "b", "c")
+
+
+def test_a_long_stream_of_categories_is_several_parts(monkeypatch):
+    monkeypatch.setattr(batches_module, "_PART_ROWS", 100)
+    word = pa.array(["a", "b", "c"] * 100).dictionary_encode()
+    table = pa.table({"word": word, "class": ["no", "yes", "yes"] * 100})
+    source = open_source(table.to_reader(max_chunksize=60))
+    assert [part.n_rows for part in source.parts] == [120, 120, 60]
+    model = TreeClassifier(levels_from="training").fit(source, "class")
+    assert model.tree_.class_counts[0].tolist() == [100, 200]
+
+
+class Changing:
+    """Batches of one table, then of another one: the columns, the summary and the codes."""
+
+    def __init__(self, table, other, n_before):
+        self.tables, self.n_opened, self.n_before = (table, other), 0, n_before
+
+    def __call__(self):
+        self.n_opened += 1
+        return self.tables[self.n_opened > self.n_before].to_batches()
+
+
+def changed_tables(table):
+    other = mixed_rows(300, 1)
+    words = pa.array(["new"] * 300)
+    return {
+        "other rows": other,
+        "fewer rows": table.slice(0, 200),
+        "more rows": pa.concat_tables([table, other]),
+        "another class": table.set_column(3, "class", pa.array(["maybe"] * 300)),
+        "another text": table.set_column(2, "word", words),
+        "classes in another order": table.set_column(
+            3, "class", table["class"].take(np.arange(300)[::-1])
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", changed_tables(mixed_rows(300, 0)))
+def test_a_source_that_changes_between_the_passes_is_an_error(name):
+    table = mixed_rows(300, 0)
+    changing = Changing(table, changed_tables(table)[name], 2)
+    model = TreeClassifier(levels_from="training", n_jobs=1)
+    with pytest.raises(InvalidArgumentError, match="the batches must stay as it is"):
+        model.fit(changing, "class")
+
+
+def test_rows_in_another_order_are_no_change(table):
+    data = few_valued_table(300).drop_columns(["weight", "size"])
+    mixed = data.take(np.random.default_rng(0).permutation(300))
+    TreeClassifier(levels_from="training").fit(Changing(data, mixed, 2), "class")
+
+
+def test_a_file_that_is_written_during_a_fit_is_an_error(tmp_path):
+    table = mixed_rows(1000, 0)
+    for kind in ("parquet", "arrow"):
+        path = tmp_path / f"rows.{kind}"
+
+        def write(rows, path=path):
+            if path.suffix == ".parquet":
+                return pq.write_table(rows, path)
+            with pa.ipc.new_file(path, rows.schema) as writer:
+                return writer.write_table(rows)
+
+        write(table)
+        source = open_source(path)
+        write(mixed_rows(1000, 1))
+        with pytest.raises(InvalidArgumentError, match=rf"rows\.{kind} must stay as it is"):
+            TreeClassifier().fit(source, "class")
+
+
+def test_a_column_without_a_value_in_batches_accepts_anything_later():
+    table = mixed_rows(200, 0).append_column("empty", pa.nulls(200))
+    rows = table.drop_columns(["class"])
+    fits = [
+        TreeClassifier(levels_from="training").fit(source, "class")
+        for source in (table, in_parts(table, 60), table.to_reader())
+    ]
+    for model in fits:
+        assert_same_tree(model.tree_, fits[0].tree_)
+        expected = model.predict(rows)
+        for values in (["text"] * 200, [1.5] * 200, [True] * 200):
+            given = rows.set_column(3, "empty", pa.array(values))
+            with pytest.warns(UnseenCategoryWarning):
+                found = model.predict(given)
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_many_coded_rows_take_the_branches_of_their_values():

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from benchmarks.quality.promises import (
+    bags,
     certificates,
     class_measures,
-    curves,
     estimates,
     folds,
     levels,
@@ -26,8 +26,8 @@ from benchmarks.quality.promises.record import (
     Section,
     Status,
     coverage,
-    document,
     false_positives,
+    filled,
     lattice,
     load,
     power,
@@ -60,6 +60,7 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
     "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
     "confidence of leaves": lambda: levels.confidence("default", 1, 2, (100,)),
+    "bagged trees": lambda: bags.levels(1),
     "utility of trees": lambda: levels.utility("default", 2, (100,)),
     "Student's t": lambda: many.student(400),
     "measures of a class": lambda: class_measures.repeated(runs(24), class_measures.SETTINGS[3:4]),
@@ -71,7 +72,6 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
         runs(24), (("tree", 150, class_measures.NestedKFold(5, repeats=2)),)
     ),
     "verdicts at the rows needed": lambda: planned.verdicts(runs(100), ("hold-out",)),
-    "rows for a target": lambda: curves.answers(runs(40), ("tree",), ("waves",)),
     "one round of folds": lambda: class_measures.one_round(
         runs(40), (("logistic regression", 150),)
     ),
@@ -122,7 +122,7 @@ def test_the_lattice_deviation_bounds_what_wilson_misses_from_5_expected_rows_on
             assert 0.95 - rates.exact_coverage("wilson", n, rate) <= deviation.size
 
 
-def test_the_document_counts_three_groups_and_lists_the_misses() -> None:
+def test_the_page_counts_three_groups_and_lists_the_misses() -> None:
     rows = [
         coverage("one", "a", 0.96),
         coverage("one", "b", 0.94, deviation=Deviation(0.02, "derived")),
@@ -130,8 +130,9 @@ def test_the_document_counts_three_groups_and_lists_the_misses() -> None:
         shown("three: power", "d", 0.5, 100),
     ]
     sections = {"All": Section("2026-11-16", tuple(rows))}
-    text = document("{at_level} {within} {misses}\n", sections)
-    assert text.startswith("1 1 1\n")
+    marks = "<!-- promises: counts -->\n<!-- promises: misses -->\n<!-- promises: tables -->"
+    text = filled(marks, sections)
+    assert text.startswith("**1 rows at the nominal level, 1 within a stated deviation, 1 miss it")
     assert "## All\n\nComputed on 2026-11-16.\n" in text
     assert "| two | c | 0.95 | 0.9000 exact | 0.0500 | **yes** | few rows |" in text
     assert "**misses its level** by 0.0500" in text
@@ -143,8 +144,8 @@ def test_stored_sections_are_read_back(tmp_path) -> None:
         false_positives("two", "b", 0.03, 400, warning="few rows", default=True),
     )
     sections = {"All": Section("2026-11-16", rows), "None": Section("2026-11-17", ())}
-    save(sections, tmp_path / "promises.json")
-    assert load(tmp_path / "promises.json") == sections
+    save(sections, tmp_path / "record.json")
+    assert load(tmp_path / "record.json") == sections
 
 
 def test_a_share_of_none_or_all_is_no_proof() -> None:

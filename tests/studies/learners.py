@@ -30,8 +30,12 @@ class Shares(ClassifierMixin, BaseEstimator):
 
 
 class Raises(Shares):
+    def __init__(self, random_state=None, pause=0.0, text="no luck today"):
+        super().__init__(random_state, pause)
+        self.text = text
+
     def fit(self, X, y):
-        raise RuntimeError("no luck today")
+        raise RuntimeError(self.text)
 
 
 class Hangs(Shares):

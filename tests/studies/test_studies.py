@@ -11,12 +11,15 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from sklearn.svm import LinearSVC
 
 from sureleaf import InvalidArgumentError, TreeClassifier, evaluate
 from sureleaf.designs import Holdout, KFold
@@ -33,10 +36,10 @@ from sureleaf.studies import (
     verify,
     worker,
 )
-from sureleaf.studies.store import MIGRATIONS
 from sureleaf.studies.summary import study_document
 from sureleaf.studies.worker import begin, compute, work
 from tests.exports.databases import postgresql_server
+from tests.studies.checksums import sealed
 from tests.studies.learners import Crashes, Hangs, Hoards, Raises, Shares
 
 
@@ -316,84 +319,191 @@ def test_a_changed_data_set_and_another_study_of_the_name_are_errors(finished):
         run(small_study(design=KFold(4)), store)
 
 
-def test_a_store_of_a_newer_version_is_refused_and_an_older_one_migrated(finished, tmp_path):
+def test_a_store_of_a_newer_version_is_refused(finished, tmp_path):
     _, whole = finished
     path = tmp_path / "versions.db"
     store = copied(whole, path)
     with store.engine.begin() as connection:
-        connection.execute(sa.text("ALTER TABLE cells DROP COLUMN model_bytes"))
-        connection.execute(sa.text("UPDATE sureleaf_studies SET version = 1"))
-    store.close()
-    migrated = Store(path)
-    assert bits(migrated, "small") == bits(whole, "small")
-    assert StudyResults(migrated).cost("first", "tree").model_bytes is None
-    with migrated.engine.begin() as connection:
         connection.execute(sa.text("UPDATE sureleaf_studies SET version = 99"))
-    with pytest.raises(StoreError, match="has version 99, and this Sureleaf reads versions up to"):
+    store.close()
+    with pytest.raises(StoreError, match="has version 99, and this Sureleaf reads version 1"):
         Store(path)
-    assert max(MIGRATIONS) == 2
 
 
-OPTIONS = {
-    "measures": ["accuracy"],
-    "margin": 0.01,
-    "design": KFold(3).to_dict(),
-    "seeds": {"first": 1, "second": 2},
-    "learners": ["shares", "tree"],
-}
+def changed(store: Store, path: Path, *statements: str, values=()) -> None:
+    """Make a copy of a store and change it."""
+    copied(store, path).close()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement, values)
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "value"),
-    [
-        ("sureleaf_studies", "version", "two"),
-        ("sureleaf_studies", "version", -3),
-        ("studies", "options", "[" * 3000),
-        ("studies", "options", json.dumps(OPTIONS | {"seeds": {"first": "x"}})),
-        ("studies", "options", json.dumps(OPTIONS | {"margin": float("nan")})),
-        ("studies", "options", json.dumps(OPTIONS | {"learners": "tree"})),
-        ("data_sets", "facts", "{}"),
-        ("data_sets", "facts", '{"classes": ["a", "a"], "positive": 0}'),
-        ("data_sets", "facts", '{"classes": ["a", "b"], "positive": 9}'),
-        ("data_sets", "truth", b"\xff" * 480),
-        ("data_sets", "truth", (2**62).to_bytes(8, "little") * 60),
-        ("data_sets", "truth", b""),
-        ("data_sets", "weights", b"\xff" * 480),
-        ("data_sets", "groups", b"\x7f" * 480),
-        ("cells", "seconds", 1e999),
-        ("cells", "seconds", "long"),
-        ("cells", "model_bytes", "many"),
-        ("cells", "split", -1),
-        ("predictions", "rows", b"\xff" * 160),
-        ("predictions", "rows", b"\0" * 8),
-        ("predictions", "classes", b"\xff" * 80),
-        ("predictions", "probabilities", b"\x7f" * 320),
-        ("predictions", "probabilities", b"\0" * 24),
-        ("predictions", "probabilities", "text"),
-    ],
-)
+DAMAGE = [
+    ("sureleaf_studies", "version", "two"),
+    ("sureleaf_studies", "version", -3),
+    ("studies", "options", "[" * 3000),
+    ("studies", "options", '{"measures": ["accuracy"], "margin": "x"}'),
+    ("studies", "options", '{"measures": ["accuracy"], "margin": NaN}'),
+    ("studies", "options", '{"measures": "accuracy", "margin": 0.01}'),
+    ("studies", "options", '{"measures": [], "margin": 0.01}'),
+    ("studies", "definition", "{}"),
+    ("data_sets", "facts", "{}"),
+    ("data_sets", "facts", '{"classes": ["a", "a"], "positive": 0}'),
+    ("data_sets", "facts", '{"classes": ["a", "b"], "positive": 9}'),
+    ("data_sets", "truth", b"\xff" * 480),
+    ("data_sets", "truth", (2**62).to_bytes(8, "little") * 60),
+    ("data_sets", "truth", b""),
+    ("data_sets", "weights", b"\xff" * 480),
+    ("data_sets", "groups", b"\x7f" * 480),
+    ("cells", "seconds", 1e999),
+    ("cells", "seconds", "long"),
+    ("cells", "model_bytes", "many"),
+    ("cells", "split", -1),
+    ("cells", "split", 10**12),
+    ("cells", "key", "00"),
+    ("predictions", "rows", b"\xff" * 160),
+    ("predictions", "rows", b"\0" * 160),
+    ("predictions", "rows", b"\0" * 8),
+    ("predictions", "classes", b"\xff" * 80),
+    ("predictions", "probabilities", b"\x7f" * 320),
+    ("predictions", "probabilities", b"\0" * 24),
+    ("predictions", "probabilities", "text"),
+]
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+@pytest.mark.parametrize(("table", "column", "value"), DAMAGE)
 def test_a_store_with_other_contents_than_a_study_writes_is_named(
-    finished, tmp_path, table, column, value
+    finished, tmp_path, table, column, value, is_sealed
 ):
     path = tmp_path / "changed.db"
-    copied(finished[1], path).close()
-    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        where = " WHERE split = 0" if column == "split" else ""
-        connection.execute(f"UPDATE {table} SET {column} = ?{where}", [value])
+    where = " WHERE split = 0" if column == "split" else ""
+    changed(finished[1], path, f"UPDATE {table} SET {column} = ?{where}", values=[value])
+    if is_sealed and (column, value) != ("definition", "{}"):
+        sealed(path)
     with pytest.raises(StoreError, match=r"The store .*changed.db is damaged: .* Restore it from"):
         study_document(StudyResults(Store(path)))
 
 
-def test_a_store_without_a_row_or_with_a_row_too_many_is_named(finished, tmp_path):
-    for number, change in enumerate(
-        ("DELETE FROM data_sets", "INSERT INTO sureleaf_studies VALUES (2)")
-    ):
-        path = tmp_path / f"changed{number}.db"
-        copied(finished[1], path).close()
-        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(change)
-        with pytest.raises(StoreError, match="is damaged: a row cannot be read"):
-            study_document(StudyResults(Store(path)))
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM data_sets",
+        "INSERT INTO sureleaf_studies VALUES (1)",
+        "DELETE FROM cells WHERE id = 2",
+        "DELETE FROM cells WHERE learner = 'tree' AND data = 'first'",
+        "DELETE FROM predictions WHERE cell_id = 2",
+        "UPDATE cells SET state = 'failed', failure = 'no luck' WHERE id = 2",
+        "UPDATE predictions SET classes = (SELECT classes FROM predictions WHERE cell_id = 5) "
+        "WHERE cell_id = 4",
+        "UPDATE data_sets SET truth = (SELECT truth FROM data_sets WHERE name = 'second')",
+        "UPDATE studies SET options = replace(options, '0.01', '0.5')",
+        "UPDATE studies SET definition = replace(definition, 'shares', 'trees')",
+    ],
+)
+def test_a_store_without_a_row_or_with_one_of_another_study_is_named(finished, tmp_path, change):
+    path = tmp_path / "changed.db"
+    changed(finished[1], path, change)
+    with pytest.raises(StoreError, match=r"changed.db is damaged: .* cannot be read"):
+        study_document(StudyResults(Store(path)))
+
+
+def test_what_is_not_a_store_is_neither_made_nor_changed(tmp_path):
+    typo, foreign, empty = (tmp_path / name for name in ("typo.db", "foreign.db", "empty.db"))
+    with pytest.raises(StoreError, match=r"typo.db does not exist: nothing was begun\. Begin with"):
+        Store(typo, create=False)
+    assert not typo.exists()
+    empty.touch()
+    with pytest.raises(StoreError, match=r"empty.db does not exist: nothing was begun"):
+        Store(empty, create=False)
+    assert empty.read_bytes() == b""
+    with contextlib.closing(sqlite3.connect(foreign)) as connection, connection:
+        connection.execute("CREATE TABLE people (name)")
+    before = foreign.read_bytes()
+    for create in (False, True):
+        with pytest.raises(StoreError, match="is a database of another program, with the table"):
+            Store(foreign, create=create)
+    assert foreign.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if "-" in path.name] == []
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_store(request, tmp_path):
+    """The URL of a store that is not there yet."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'new.db'}"
+    return request.getfixturevalue("postgresql")
+
+
+def test_an_error_with_any_text_is_an_outcome(empty_store):
+    X, y = rows()
+    texts = ["NUL \0 in it", "half \ud800 of a character", "\x1b[2J"]
+    learners = [Learner(f"raises {i}", Raises(text=text)) for i, text in enumerate(texts)]
+    study = small_study(data=[DataSet("first", X=X, y=y)], learners=learners, design=Holdout())
+    store = Store(empty_store)
+    assert run(study, store).failed == 3
+    reasons = [one.reason for one in StudyResults(store).failures()]
+    assert reasons == [
+        r"RuntimeError: NUL \x00 in it",
+        r"RuntimeError: half \ud800 of a character",
+        r"RuntimeError: \x1b[2J",
+    ]
+    store.close()
+
+
+def test_studies_that_are_begun_at_the_same_time_are_one(empty_store):
+    study = killable_study()
+    ready = threading.Barrier(6)
+
+    def run_one(_):
+        ready.wait()
+        store = Store(empty_store)
+        try:
+            return begin(study, store), work(study, store, begin(study, store))
+        finally:
+            store.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert len({number for number, _ in pool.map(run_one, range(6))}) == 1
+    store = Store(empty_store, create=False)
+    assert store.status("killed").done == 15
+    store.close()
+
+
+def test_a_study_whose_learners_cannot_be_made_is_refused_with_all_reasons(tmp_path):
+    learners = [
+        Learner("works", "TreeClassifier(max_leaves=2)"),
+        Learner("typo", "TreeClassifier(max_leavs=2)"),
+        Learner("unknown", "sklearn.nothing.Nope"),
+        Learner("text", "sklearn.svm.LinearSVC"),
+    ]
+    store = Store(tmp_path / "study.db")
+    with pytest.raises(InvalidArgumentError, match="cannot run, and was not begun: ") as caught:
+        run(small_study(learners=learners), store)
+    assert all(f"learner {name!r}: " in str(caught.value) for name in ("typo", "unknown", "text"))
+    assert "works" not in str(caught.value)
+    assert store.names() == []
+
+
+def test_a_measure_that_a_learner_does_not_have_is_missing_with_its_reason(tmp_path):
+    learners = [Learner("tree", "TreeClassifier"), Learner("svm", LinearSVC())]
+    study = small_study(learners=learners, measures=["nce", "accuracy"])
+    store = Store(tmp_path / "study.db")
+    run(study, store)
+    by_nce, by_accuracy = study_document(StudyResults(store))["measures"]
+    assert [one is None for one in by_nce["rows"][0]["estimates"]] == [False, True]
+    assert [one["learner"] for one in by_nce["undefined"]] == ["svm", "svm"]
+    assert "nce needs probabilities" in by_nce["undefined"][0]["reason"]
+    assert by_accuracy["undefined"] == []
+
+
+def test_the_intervals_of_a_page_have_its_level(finished):
+    narrow, wide = (
+        study_document(StudyResults(finished[1]), level=level)["measures"][0]["rows"][0]
+        for level in (0.8, 0.99)
+    )
+    for a, b in zip(narrow["estimates"], wide["estimates"], strict=True):
+        assert b["low"] < a["low"] < a["value"] == b["value"] < a["high"] < b["high"]
 
 
 def test_the_name_of_a_worker_that_nobody_has_written_is_not_dead(tmp_path):
@@ -494,7 +604,7 @@ PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"
         (f"design = {{design = ['KFold']}}\n{PARTS}", "design must be one of"),
         (f"limits = 5\n{PARTS}", "limits must be a table such as"),
         (f"limits = {{memory_mb = 1e300}}\n{PARTS}", "memory_mb must be at most 1e.09"),
-        (PARTS.replace("'a'", "5", 2).replace("[[l", "name=5\n[[l"), "texts as names; got .5"),
+        (PARTS.replace("'a'", "5", 2).replace("[[l", "name=5\n[[l"), "as names, .* got .5"),
         (PARTS.replace("[[l", "positive=2024-01-01\n[[l"), "positive must be a text, a number"),
         (PARTS.replace("[[l", "drop='ab'\n[[l"), "drop must be a list of columns; got 'ab'"),
         ("name = " + "[" * 5000, "is not a TOML file"),

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sureleaf import TreeClassifier, rank_columns
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import encode, read_table
-from sureleaf.table.encoded_table import Recoding, Recodings
+from sureleaf.table.encoded_table import Recoding, Recodings, recode
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -50,7 +50,7 @@ def test_rows_of_an_encoded_table_are_encoded_as_if_they_had_been_read_alone(see
     part, alone = read_table(table[rows]), read_table(frame.take(rows))
     assert part.schema == alone.schema
     assert part.shape == (6, 2)
-    whole, expected = encode(table, part.schema), encode(frame, alone.schema)
+    whole, expected = recode(table, part.schema), encode(frame, alone.schema)
     assert whole.unseen_counts == expected.unseen_counts
     for ours, theirs in zip(
         [*part.columns, *whole.columns], [*alone.columns, *expected.columns], strict=True
@@ -62,7 +62,7 @@ def test_an_encoded_table_of_other_columns_is_an_error() -> None:
     table = read_table([["a"], ["b"]])
     for other in (read_table([["a", 1.0]]), read_table([[1.0]])):
         with pytest.raises(InvalidArgumentError, match="X must have the columns of the training"):
-            encode(table, other.schema)
+            recode(table, other.schema)
 
 
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.uint8]

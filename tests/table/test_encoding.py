@@ -130,12 +130,6 @@ def test_a_column_with_only_missing_values_matches_whatever_its_type(all_missing
         assert table.unseen_counts == {}
 
 
-def test_every_value_of_a_column_without_categories_is_unseen() -> None:
-    schema = read_table(pa.table({"a": pa.nulls(2, pa.string())})).schema
-    assert encode(pa.table({"a": ["x", None]}), schema).columns[0].tolist() == [UNSEEN, -1]
-    assert encode(pa.table({"a": [1, None]}), schema).columns[0].tolist() == [UNSEEN, -1]
-
-
 def test_dates_match_timestamps_without_time_zone_and_the_reverse() -> None:
     days = [datetime.date(2024, 2, 29), None]
     stamps = [datetime.datetime(2024, 2, 29, 12), None]

@@ -136,11 +136,19 @@ def test_an_empty_text_is_a_value() -> None:
     assert read_table([[""], ["a"], [None]]).schema.columns[0].categories == ("", "a")
 
 
-def test_a_column_of_only_missing_values_is_numeric() -> None:
-    for X in ([[None], [None]], pa.table({"a": [None, None]}), pl.DataFrame({"a": [None, None]})):
+def test_every_value_is_unseen_in_a_column_that_had_none() -> None:
+    for X in (
+        pd.DataFrame({"a": [None, None]}, dtype=object),
+        pd.DataFrame({"a": [None, None]}, dtype="str"),
+        pa.table({"a": [None, None]}),
+        pl.DataFrame({"a": [None, None]}),
+    ):
         table = read_table(X)
-        assert table.schema.columns[0].kind == "numeric"
-        assert np.isnan(table.columns[0]).all()
+        assert table.schema.columns[0].categories == ()
+        assert table.columns[0].tolist() == [-1, -1]
+        for values in (["x", None], [1.5, None], [True, None]):
+            later = encode(pd.DataFrame({"a": values}, dtype=object), table.schema)
+            assert later.columns[0].tolist() == [-2, -1]
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,11 @@ NUMBER = Column("size", "numeric")
     [
         ("siez\n1\n", r"must have the column 'size', which .* fitted on. Did you mean 'siez'\?"),
         ("size,b\n1,2\n3\n", "must have 2 cells, like its header; got 1 in line 3"),
-        ("size,b\n" + "1,2\n" * 900_000 + "huge,2\n", "got 'huge' in row 900,001.*--missing 'hug"),
-        ("size;b\n1;2\n1,5;2\n1.5;2\n", "if the comma is a decimal mark: --decimal ,"),
+        (
+            "size,b\n" + "1,2\n" * 900_000 + "huge,2\n",
+            "got 'huge' in row 900,001.*--csv missing='hug",
+        ),
+        ("size;b\n1;2\n1,5;2\n1.5;2\n", "if the comma is a decimal mark: --csv decimal=comma"),
         ('size,b\n1,2\n3,"4\n5,6\n', "quotes of new.csv must be closed; the one in line 3"),
         ("size,b\n1,2\n3,ü\n", r"not utf-8 text: byte 14 \(line 3\)"),
         ("size,b\n1," + "x" * 9_000_000 + "\n", "must be shorter than 4 MB"),
@@ -211,7 +214,7 @@ def test_thousands_separators_are_read_if_given(tmp_path: pathlib.Path) -> None:
     text = "size;b\n2.113,16;1\n57,5;2\n-;3\n"
     assert read(tmp_path, text, size, thousands=".") == [{"size": [2113.16, 57.5, None]}]
     with pytest.raises(
-        InvalidTypeError, match=r"if it has a thousands separator: --thousands '\.'"
+        InvalidTypeError, match=r"if it has a thousands separator: --csv thousands=point"
     ):
         read(tmp_path, text, size)
     with pytest.raises(InvalidTypeError, match="must hold numbers, as at fit; got 'x'"):

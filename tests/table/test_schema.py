@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import MISSING, UNSEEN, Column, EncodedTable, Schema, read_table
+from sureleaf.table.encoded_table import ArrayColumns
 
 categories = st.one_of(
     st.lists(st.text(max_size=3), unique=True),
@@ -86,7 +87,7 @@ def test_only_the_first_of_many_categories_are_shown() -> None:
 
 
 def test_an_encoded_table_shows_its_shape_and_columns() -> None:
-    table = EncodedTable(Schema((), named=False), (), 1)
+    table = EncodedTable(Schema((), named=False), ArrayColumns(()), 1)
     assert (repr(table), len(table)) == ("EncodedTable of 1 row x 0 columns", 1)
 
 

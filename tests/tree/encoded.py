@@ -5,6 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 from sureleaf.table import Column, EncodedTable, Schema
+from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, collapse, grow, prune_pessimistic
 from tests.naive.splits import Rules
 from tests.naive.tree import Table
@@ -25,7 +26,7 @@ def training_rows(data: Table, ordered: frozenset[int] = frozenset()) -> Trainin
             columns.append(Column(f"x{place}", "numeric"))
             arrays.append(np.ascontiguousarray(array, dtype=np.float64))
     n_rows = len(data.labels)
-    table = EncodedTable(Schema(tuple(columns), named=False), tuple(arrays), n_rows)
+    table = EncodedTable(Schema(tuple(columns), named=False), ArrayColumns(arrays), n_rows)
     weights = None if np.all(data.weights == 1) else np.asarray(data.weights, float)
     labels = np.ascontiguousarray(data.labels, dtype=np.int32)
     return TrainingRows(table, labels, data.n_classes, weights)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sureleaf import TreeClassifier
 from sureleaf.table import Column, EncodedTable, Schema
+from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.long_runs import examples, runs
 from tests.naive import c45
@@ -74,7 +75,7 @@ def root_columns(n_categories: int, n_classes: int, by: GrowthRules, n_tables: i
         score = 0.35 * x + 0.55 * random.logistic(size=n)
         labels = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
         codes = random.permutation(n) if n_categories == n else random.integers(0, n_categories, n)
-        table = EncodedTable(schema, (x, codes.astype(np.int32)), n)
+        table = EncodedTable(schema, ArrayColumns((x, codes.astype(np.int32))), n)
         tree = grow(TrainingRows(table, labels.astype(np.int32), n_classes), by)
         roots.append(int(tree.feature[0]))
     return np.array(roots)
@@ -148,7 +149,7 @@ def test_identifiers_alone_are_not_split():
     names = tuple(f"c{i:05d}" for i in range(n))
     schema = Schema((Column("id", "categorical", names),), named=False)
     labels = np.random.default_rng(0).integers(0, 3, n).astype(np.int32)
-    rows = TrainingRows(EncodedTable(schema, (codes,), n), labels, 3)
+    rows = TrainingRows(EncodedTable(schema, ArrayColumns((codes,)), n), labels, 3)
     for criterion in ("gini", "entropy"):
         for categorical_split in ("multiway", "subset"):
             by = GrowthRules(criterion, categorical_split, None, 1, category_penalty=1.0)
@@ -164,7 +165,9 @@ def test_ten_thousand_categories_are_grown_in_little_time_and_memory():
     labels = (effect[codes] + random.logistic(size=n) > 0).astype(np.int32)
     names = tuple(f"c{i:05d}" for i in range(k))
     schema = Schema((Column("c", "categorical", names), Column("x", "numeric")), named=False)
-    rows = TrainingRows(EncodedTable(schema, (codes, random.normal(size=n)), n), labels, 2)
+    rows = TrainingRows(
+        EncodedTable(schema, ArrayColumns((codes, random.normal(size=n))), n), labels, 2
+    )
     by = GrowthRules("gini", "subset", None, 20, missing="branch", category_penalty=1.25)
     tree = grow(rows, by)
     assert tree.feature[0] == 0  # the real effect is found

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sureleaf.table import Column, EncodedTable, Schema, read_table
-from sureleaf.table.encoded_table import take_rows
+from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, prune_pessimistic
 
 ARRAYS = ("feature", "threshold", "child_offset", "children", "branch_share")
@@ -119,7 +119,7 @@ def test_a_row_of_weight_k_equals_k_rows_and_weight_0_is_ignored(criterion, spli
     # The codes are those of all rows: categories of rows without weight are not unseen.
     table = weighted.table
     repeated_table = type(table)(
-        table.schema, tuple(np.repeat(c, times) for c in table.columns), int(times.sum())
+        table.schema, ArrayColumns(np.repeat(c, times) for c in table.columns), int(times.sum())
     )
     repeated = TrainingRows(repeated_table, np.repeat(weighted.labels, times), 3)
     for n_threads in (1, 2):
@@ -158,10 +158,10 @@ def copies_and_table(seed: int, n_rows: int) -> tuple[TrainingRows, TrainingRows
             Column("many", "categorical", tuple(range(300))),
         )
     )
-    table = EncodedTable(schema, (number, *codes), n_rows)
+    table = EncodedTable(schema, ArrayColumns((number, *codes)), n_rows)
     drawn = np.sort(random.integers(0, n_rows, n_rows))
     times = np.bincount(drawn, minlength=n_rows).astype(float)
-    alone = TrainingRows(take_rows(table, drawn), labels[drawn], 3)
+    alone = TrainingRows(table[drawn], labels[drawn], 3)
     return TrainingRows(table, labels, 3).with_copies(times), alone
 
 

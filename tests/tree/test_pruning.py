@@ -7,7 +7,7 @@ from sureleaf import TreeClassifier
 from sureleaf.levels import class_utility, estimate_p_max, utility
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, grow
-from sureleaf.tree.pruning import node_utilities, prune_by_utility, utility_alphas
+from sureleaf.tree.pruning import cut, node_utilities, utility_alphas
 
 
 def make_tree(n_classes=2, n=80, seed=0):
@@ -41,7 +41,7 @@ def test_a_node_has_the_utility_of_its_counts(n_classes):
 def test_no_other_pruning_has_a_larger_utility_minus_the_gain_per_leaf(seed):
     tree = make_tree(n=25, seed=seed)
     for gain in (0.0, 0.01, 0.05, 0.2):
-        pruned = prune_by_utility(tree, gain)
+        pruned = cut(tree, utility_alphas(tree) <= gain)
         assert total_utility(pruned) - gain * pruned.n_leaves == pytest.approx(
             naive_best(tree, gain)
         )
@@ -61,7 +61,7 @@ def naive_best(tree, gain):
 
 def test_a_larger_required_gain_gives_a_smaller_tree():
     tree = make_tree()
-    sizes = [prune_by_utility(tree, gain).n_leaves for gain in (0, 0.001, 0.01, 0.1, 1)]
+    sizes = [cut(tree, utility_alphas(tree) <= gain).n_leaves for gain in (0, 0.001, 0.01, 0.1, 1)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] == 1
     assert np.isinf(utility_alphas(tree)[tree.is_leaf]).all()

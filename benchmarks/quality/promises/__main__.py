@@ -1,8 +1,7 @@
-"""Run every simulation and write the tables of the documentation.
+"""Run every simulation and keep its rows in the record, which docs/promises.md shows.
 
-``python -m benchmarks.quality.promises docs/promises.md`` runs everything, which takes hours on two
-cores; titles of sections after the path run these only. Every section is stored as soon as it is
-complete, in a JSON file beside the document, from which the document is written.
+``python -m benchmarks.quality.promises`` runs everything, which takes hours on two cores; titles of
+sections run these only. Every section is stored as soon as it is complete.
 """
 
 import sys
@@ -10,13 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 from benchmarks.quality.promises import (
+    bags,
     certificates,
     class_measures,
-    curves,
     estimates,
     folds,
     levels,
@@ -29,42 +27,7 @@ from benchmarks.quality.promises import (
     stability,
     stratified,
 )
-from benchmarks.quality.promises.record import Promise, Section, document, load, save
-
-OPENING = """\
-# Coverage and false positives of every interval and test
-
-How often each interval holds the truth, and how often each test finds a difference that does not
-exist, where the truth is known. `make promises` sums discrete cases exactly, simulates the others
-and writes this file. Intervals are at .95, two-sided tests at .05.
-
-**{at_level} rows at the nominal level, {within} within a stated deviation, {misses} miss it and
-are shown as a warning; {too_few} have too few runs to tell.**
-
-- *At the nominal level*: coverage or power is not below, and false positives are not above, the
-  nominal level by more than four simulation errors. An interval that covers more often than its
-  level, or a test that rejects less often, is at its level; the table shows by how much.
-- *Within a stated deviation*: the same with a deviation that was derived for the method, not
-  fitted to the result. Whole counts move in steps, so the coverage of an interval cannot stay at
-  .95. The deviation is the first term of the expansion for lattice distributions: half a step
-  times the normal density, for each end of the interval. It is stated only from 5 expected rows
-  of each kind on.
-- *Too few runs to tell*: a miss within four simulation errors, where these are more than .05.
-- *Misses its level*: everything else, listed first with the size of the miss.
-
-Every simulated row has at least 320 data sets, so that four simulation errors of a level of .95
-are less than .05. Shares of leaves count leaves, of which some groups have fewer. Under each title
-stands the day of its run.
-
-"Used by default" is about evaluations, comparisons, trees and reports. The functions of bare
-numbers keep the textbook's formula unless told otherwise: `rate_interval` has Wilson's interval,
-`compare_rates` the unpooled variance.
-
-C.-G. Esseen (1945). Fourier analysis of distribution functions. Acta Mathematica 77, 1-125.
-L. D. Brown, T. T. Cai and A. DasGupta (2002). Confidence intervals for a binomial proportion and
-asymptotic expansions. Annals of Statistics 30, 160-201.
-"""
-
+from benchmarks.quality.promises.record import Promise, Section, load, save
 
 Part = tuple[Callable[..., Iterator[Promise]], tuple[Any, ...]]
 
@@ -104,19 +67,24 @@ SECTIONS: dict[str, list[Part]] = {
     "Stratified designs, models that lean to a class": [
         (stratified.leaning, (400, (n,))) for n in (100, 400)
     ],
-    "Rows for a target": [(curves.answers, (100,))],
     "Certificates of leaves": [(certificates.exact, ()), (certificates.fitted_trees, (4000,))],
     "Levels of trees": [
         *((levels.confidence, (kind, 80, 107)) for kind in levels.TREES),
         *((levels.utility, (kind, 107)) for kind in levels.PRUNINGS),
     ],
+    "Levels of many classes, and by the size of leaves": [
+        (levels.held_out, ((2,), 12)),
+        (levels.held_out, ((3, 6), 6)),
+        (levels.held_out, ((12, 26), 6)),
+        (levels.noise_of_classes, (80,)),
+    ],
+    "Bagged trees": [(bags.levels, (160,)), (bags.few_and_many_trees, (320,))],
     "Segments in which a model is wrong": [
         (segments.false_alarms, (1000,)),
         (segments.planted, (320,)),
     ],
-    "Trees that would come out again": [
-        *((stability.rivals, (population, 320)) for population in stability.RIVALS),
-        (stability.recurrence, (6, 12)),
+    "Trees of halves of the rows": [
+        (stability.halves, (population, 320, 200)) for population in ("linear", "step")
     ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],
@@ -130,7 +98,7 @@ def rows_of(part: Part) -> tuple[list[Promise], float]:
     return list(function(*arguments)), time.monotonic() - started
 
 
-def run(titles: Sequence[str], path: Path) -> None:
+def run(titles: Sequence[str]) -> None:
     """Compute sections on all cores and store each when it is complete; parts have own seeds."""
     tasks = [(title, part) for title in titles for part in SECTIONS[title]]
     rows: dict[str, list[Promise]] = {title: [] for title in titles}
@@ -147,25 +115,22 @@ def run(titles: Sequence[str], path: Path) -> None:
             )
             open_parts[title] -= 1
             if not open_parts[title]:
-                stored = load(path) if path.exists() else {}
+                stored = load()
                 stored[title] = Section(date.today().isoformat(), tuple(rows[title]))
-                save(stored, path)
+                save({title: stored[title] for title in SECTIONS if title in stored})
 
 
-def main(path: Path, titles: Sequence[str]) -> int:
+def main(titles: Sequence[str]) -> int:
     unknown = [title for title in titles if title not in SECTIONS]
     if unknown:
         print(f"no section {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
         return 2
-    path.parent.mkdir(exist_ok=True)
-    store = path.with_suffix(".json")
-    run(titles or list(SECTIONS), store)
-    stored = load(store)
-    sections = {title: stored[title] for title in SECTIONS if title in stored}
+    run(titles or list(SECTIONS))
+    stored = load()
     missing = [title for title in SECTIONS if title not in stored]
-    note = f"\nNot computed yet: {', '.join(missing)}.\n" if missing else ""
-    path.write_text(document(OPENING + note, sections), encoding="utf-8")
-    unexplained = [row for part in sections.values() for row in part.rows if not row.is_known]
+    if missing:
+        print(f"not computed yet: {', '.join(missing)}")
+    unexplained = [row for part in stored.values() for row in part.rows if not row.is_known]
     for row in unexplained:
         print(
             f"misses its level without a known reason: {row.what}, {row.setting}: "
@@ -175,4 +140,4 @@ def main(path: Path, titles: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/promises.md"), sys.argv[2:]))
+    sys.exit(main(sys.argv[1:]))

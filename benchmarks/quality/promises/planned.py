@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.quality.promises.folds import differences, true_error
 from benchmarks.quality.promises.record import LEVEL, Promise, power
 from sureleaf.comparison import mcnemar, paired_t
-from sureleaf.comparison.verdict import POWER, DifferenceTest, decide, rows_until
+from sureleaf.comparison.verdict import PLANNED_POWER, DifferenceTest, decide, rows_until
 
 Draw = Callable[[np.random.Generator, int], DifferenceTest]
 
@@ -88,7 +88,7 @@ def verdicts(runs: int, designs: tuple[str, ...] = ("hold-out", "folds")) -> Ite
             "verdict at the rows needed: power",
             f"{name}, planned from n = {n}, {what}, true difference {difference:.3f}, "
             f"{rows} rows needed",
-            POWER,
+            PLANNED_POWER,
             share,
             count,
         )

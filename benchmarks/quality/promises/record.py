@@ -1,4 +1,4 @@
-"""One simulated or exact rate, its nominal level, and the document of all of them.
+"""One simulated or exact rate, its nominal level, and the record and page of all of them.
 
 A row is sorted by rules that are the same for all rows:
 
@@ -9,13 +9,15 @@ A row is sorted by rules that are the same for all rows:
 - *misses its level*: everything else. Such a row is shown as a warning with the size of the miss.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from benchmarks import evidence
 
 __all__ = [
     "LEVEL",
@@ -24,8 +26,8 @@ __all__ = [
     "Section",
     "Status",
     "coverage",
-    "document",
     "false_positives",
+    "filled",
     "lattice",
     "load",
     "power",
@@ -162,47 +164,81 @@ class Section:
     rows: tuple[Promise, ...]
 
 
-def save(sections: Mapping[str, Section], path: Path) -> None:
-    """Store sections as JSON, one row per line."""
-    lines = []
+def save(sections: Mapping[str, Section], path: Path = evidence.RECORD) -> None:
+    """Store sections in the record: one entry per method, one line per row."""
+    stored = {}
     for title, section in sections.items():
-        rows = ",\n".join(f"    {json.dumps(asdict(row))}" for row in section.rows)
-        lines.append(f'  {json.dumps(title)}: {{"day": "{section.day}", "rows": [\n{rows}\n  ]}}')
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        grouped = groupby(section.rows, key=lambda row: {f: getattr(row, f) for f in _SHARED})
+        methods = [
+            {name: _plain(value) for name, value in shared.items()}
+            | {"rows": [[_plain(getattr(row, f)) for f in _OWN] for row in rows]}
+            for shared, rows in grouped
+        ]
+        stored[title] = {"day": section.day, "methods": methods}
+    evidence.write_part("promises", stored, path)
 
 
-def load(path: Path) -> dict[str, Section]:
+def load(path: Path = evidence.RECORD) -> dict[str, Section]:
     """Read what `save` has stored."""
+    stored = evidence.read_part("promises", path) or {}
     return {
-        title: Section(section["day"], tuple(_promise(row) for row in section["rows"]))
-        for title, section in json.loads(path.read_text(encoding="utf-8")).items()
+        title: Section(
+            section["day"],
+            tuple(
+                _promise(
+                    {name: method[name] for name in _SHARED} | dict(zip(_OWN, row, strict=True))
+                )
+                for method in section["methods"]
+                for row in method["rows"]
+            ),
+        )
+        for title, section in stored.items()
     }
 
 
+_SHARED = ("what", "nominal", "at_least", "warning", "default")
+_OWN = ("setting", "found", "runs", "deviation")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; shares are kept to six digits."""
+    if isinstance(value, Deviation):
+        return [_plain(value.size), value.derivation]
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(f"{value:.6g}")
+    return value
+
+
 def _promise(row: dict[str, Any]) -> Promise:
-    stated = row.pop("deviation")
-    return Promise(**row, deviation=Deviation(**stated) if stated else None)
+    stated, nominal = row.pop("deviation"), row.pop("nominal")
+    return Promise(
+        **row,
+        nominal=math.nan if nominal is None else nominal,
+        deviation=Deviation(*stated) if stated else None,
+    )
 
 
-def document(opening: str, sections: Mapping[str, Section]) -> str:
-    """The whole document: the four counts, the misses, and all tables."""
+def filled(page: str, sections: Mapping[str, Section]) -> str:
+    """Return the page with the four counts, the misses and all tables at their marks."""
     rows = [row for section in sections.values() for row in section.rows]
     of = {status: [row for row in rows if row.status is status] for status in Status}
-    text = opening.format(
-        at_level=len(of[Status.AT_LEVEL]),
-        within=len(of[Status.WITHIN_DEVIATION]),
-        too_few=len(of[Status.TOO_FEW]),
-        misses=len(of[Status.MISSES]),
+    counts = (
+        f"**{len(of[Status.AT_LEVEL])} rows at the nominal level, "
+        f"{len(of[Status.WITHIN_DEVIATION])} within a stated deviation, "
+        f"{len(of[Status.MISSES])} miss it and are shown as a warning; "
+        f"{len(of[Status.TOO_FEW])} have too few runs to tell.**"
     )
-    text += _misses(of[Status.MISSES])
-    for title, section in sections.items():
-        text += f"\n## {title}\n\nComputed on {section.day}.\n{tables(section.rows)}\n"
-    return text
+    all_tables = "\n".join(
+        f"## {title}\n\nComputed on {section.day}.\n{tables(section.rows)}\n"
+        for title, section in sections.items()
+    )
+    page = page.replace("<!-- promises: counts -->", counts)
+    page = page.replace("<!-- promises: misses -->", _misses(of[Status.MISSES]))
+    return page.replace("<!-- promises: tables -->", all_tables)
 
 
 def _misses(rows: list[Promise]) -> str:
     lines = [
-        "\n## Methods that miss their level\n",
         "| method | setting | nominal | found | miss | used by default | reason |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -211,7 +247,7 @@ def _misses(rows: list[Promise]) -> str:
         f"| {'**yes**' if row.default else 'no'} | {row.warning or 'unknown'} |"
         for row in sorted(rows, key=lambda row: (not row.default, row.what, -row.miss))
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def tables(promises: Iterable[Promise]) -> str:

@@ -17,7 +17,6 @@
 #include "sureleaf/columns.hpp"
 #include "sureleaf/sort_rows.hpp"
 #include "sureleaf/thread_pool.hpp"
-#include "sureleaf/two_valued.hpp"
 
 namespace sureleaf {
 
@@ -74,7 +73,7 @@ struct Presorted {
     Ranks ranks;
   };
   std::unique_ptr<LazyRanks> lazy_ranks = std::make_unique<LazyRanks>();
-  static constexpr std::size_t flag_padding = TwoValuedColumns::padding;
+  static constexpr std::size_t flag_padding = 16;
   static constexpr std::size_t least_flags = 4;
 
   // The number of codes; it is also the code of a missing value.
@@ -238,10 +237,9 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
   std::vector<std::uint8_t> highest(codes.size(), 0);
   for (std::size_t j = 0; j < codes.size(); ++j)
     if (!codes[j].empty()) highest[j] = *std::max_element(codes[j].begin(), codes[j].end());
-  // Adding a vector of flags costs the same for one flag as for many. If some columns are flags
-  // already, the others are few.
-  const bool makes_flags = presorted.n_flags == 0 && static_cast<std::size_t>(std::ranges::count(
-                                                         highest, 1)) >= Presorted::least_flags;
+  // Adding a vector of flags costs the same for one flag as for many.
+  const bool makes_flags =
+      static_cast<std::size_t>(std::ranges::count(highest, 1)) >= Presorted::least_flags;
   for (std::size_t j = 0; j < codes.size(); ++j) {
     if (codes[j].empty()) continue;
     PresortedColumn& column = presorted.columns[j];
@@ -269,22 +267,7 @@ inline void gather_small_codes(Presorted& presorted, std::vector<std::vector<std
   presorted.small_codes = presorted.owned_codes;
 }
 
-// Stores columns of two values as flags, if there are some in a table stored by rows.
-inline void make_flags(const Columns& table, Presorted& presorted, ThreadPool& pool,
-                       InterruptFlag& interrupt) {
-  TwoValuedColumns coded = find_two_valued(table, Presorted::least_flags, pool, interrupt);
-  for (const TwoValuedColumns::Found& found : coded.found) {
-    PresortedColumn& column = presorted.columns[found.column];
-    column.flag = static_cast<std::int32_t>(found.flag);
-    column.has_missing = false;
-    column.values = {found.low, found.high};
-    column.gaps_are_wide = found.low + c45_gap < found.high;
-  }
-  presorted.flags = std::move(coded.flags);
-  presorted.n_flags = coded.width;
-}
-
-// Finds the other columns of few values or few categories and returns their codes; `many` gets the
+// Finds the columns of few values or few categories and returns their codes; `many` gets the
 // columns that are to be sorted.
 inline std::vector<std::vector<std::uint8_t>> find_small_codes(
     const Columns& table, std::vector<PresortedColumn>& columns, std::vector<std::size_t>& many,
@@ -296,14 +279,12 @@ inline std::vector<std::vector<std::uint8_t>> find_small_codes(
   pool.run((table.size() + width - 1) / width, interrupt, [&](std::size_t i, std::size_t) {
     const std::size_t first = i * width;
     const std::size_t n = std::min(width, table.size() - first);
-    auto is_flagged = [&](std::size_t c) { return columns[first + c].flag >= 0; };
     std::vector<FewValuesColumn> few(n);
     for (std::size_t begin = 0; begin < table.n_rows; begin += block)
       for (std::size_t c = 0; c < n; ++c)
-        if (table[first + c].has_thresholds() && !is_flagged(c))
+        if (table[first + c].has_thresholds())
           few[c].add(table[first + c], table.n_rows, begin, std::min(table.n_rows, begin + block));
     for (std::size_t c = 0; c < n; ++c) {
-      if (is_flagged(c)) continue;
       const Column& column = table[first + c];
       if (column.kind == Kind::categorical) {
         if (static_cast<std::size_t>(column.n_categories) <= max_small_codes)
@@ -428,7 +409,6 @@ inline Presorted presort(Columns table, std::size_t n_threads, InterruptFlag& in
   if (table.coded_rows != nullptr) return presort_coded(std::move(table), pool, interrupt);
   Presorted result;
   result.columns.resize(table.size());
-  detail::make_flags(table, result, pool, interrupt);
   std::vector<std::size_t> many;
   std::vector<std::vector<std::uint8_t>> codes =
       detail::find_small_codes(table, result.columns, many, pool, interrupt);

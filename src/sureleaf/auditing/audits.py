@@ -2,171 +2,129 @@
 
 import json
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import (
-    check_choice,
-    check_count,
-    check_groups,
-    check_level,
-    check_weights,
-    read_labels,
-)
-from sureleaf.auditing.model_output import ModelOutput, model_output
-from sureleaf.auditing.remarks import looks_like_training, rows_of_the_fit, seems_swapped
+from sureleaf.arguments import FloatArray, check_choice, check_count, check_level
+from sureleaf.auditing.audited_rows import AuditedRows, ComparedRows, read_rows
+from sureleaf.auditing.model_output import ModelOutput
+from sureleaf.auditing.remarks import looks_like_training, seems_swapped
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
-from sureleaf.auditing.where import (
-    AuditedRows,
-    Subgroups,
-    Where,
-    find_segments,
-    subgroup_table,
-)
+from sureleaf.auditing.where import Subgroups, Where, find_segments, subgroup_table
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
-from sureleaf.evaluation import Estimate, Evaluation, Holdout
-from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import calibration_line
-from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.formatting import percent
-from sureleaf.levels.decisions import CostRule, predicted_class
-from sureleaf.model.column_table import ColumnTable
+from sureleaf.formatting import interval, level_percent, measure_value, percent
+from sureleaf.levels.decisions import predicted_class
+from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.node_levels import levels_of_counts
-from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
 
 __all__ = [
     "Audit",
-    "AuditRecord",
     "AuditedBins",
+    "AuditedGroups",
     "AuditedLeaves",
     "AuditedMeasures",
     "AuditedTrees",
+    "Baseline",
     "audit",
 ]
 
-FloatArray = NDArray[np.float64]
+
+Newness = Literal["compared", "stated", "unknown", "seen", "training"]
 
 SCHEMA = "sureleaf-audit/1"
 
 # ---- results -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AuditedLeaves(ColumnTable):
-    """One row per leaf: what the model predicts there, and what the rows show.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AuditedGroups(ColumnTable):
+    """Leaves or bins: what the model says about each of them, and what the rows show.
 
-    Parameters
-    ----------
-    tree : ndarray of int, or None
-        Index of the tree in a forest; None for a single tree.
-    leaf : ndarray of int
-        Number of the leaf in its tree, as `apply` returns it.
-    rule : ndarray of str, or None
-        The tests on the path to the leaf; None for forests.
-    n : ndarray of float64
-        Rows in the leaf.
-    counts : ndarray of float64, shape (n_leaves, n_classes)
-        These rows by class.
-    prediction : ndarray
-        The class that the model predicts.
-    stated : ndarray of float64
-        The probability that the model predicts for this class.
-    probability, low, high : ndarray of float64
-        The proportion of this class among the rows, and the interval of its probability.
-    agrees : ndarray of bool
-        Whether `stated` is inside the interval.
-    confidence : ndarray of float64
-        Probability that the predicted class is the most probable class of the leaf; of a tree with
-        costs, that its decision is the cheapest one.
-    utility : ndarray of float64
-        Probability that the next row of the leaf is predicted correctly.
-    rows_needed : ndarray of float64
-        Total number of rows in the leaf that reaches the wanted levels; NaN if no number does.
-    flagged : ndarray of bool
-        Leaves below the wanted levels, without rows, or with another class more frequent.
-    effective : ndarray of float64, or None
-        Rows with weights or in groups: as many independent rows of equal weight tell as much.
+    `n` are rows, `counts` these by class; `prediction` is the class that the model predicts, or at
+    costs decides for, and `stated` its probability by the model, in a bin the mean. `probability`,
+    `low` and `high` are the proportion of this class and the interval of its probability; the model
+    `agrees` if the interval holds `stated`. `confidence` is the probability that the class is the
+    most probable one of the group, or that the decision is the cheapest one; `utility` that the
+    next row is predicted correctly, or what the decision is expected to save per row
+    (docs/costs.md). With costs, `cost` is the mean cost per row; NaN without rows. `rows_needed`
+    is the total number of rows that reaches the wanted levels; NaN if no number does. Groups are
+    `flagged` below the wanted levels, without rows, or if another class is more frequent or
+    another decision cheaper. `effective`: as many independent rows of equal weight tell as much as
+    these rows, which have weights or are in groups.
+    """
+
+    n: FloatArray
+    counts: FloatArray
+    prediction: NDArray[Any]
+    stated: FloatArray
+    probability: FloatArray
+    low: FloatArray
+    high: FloatArray
+    agrees: NDArray[np.bool_]
+    confidence: FloatArray
+    utility: FloatArray
+    cost: FloatArray | None
+    rows_needed: FloatArray
+    flagged: NDArray[np.bool_]
+    effective: FloatArray | None = None
+
+    noun: ClassVar[tuple[str, str]] = ("group", "groups")
+    first: ClassVar[tuple[str, ...]] = ()
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Columns by name; those that name the group come first."""
+        every = super().columns()
+        return {name: every[name] for name in self.first if name in every} | every
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AuditedLeaves(AuditedGroups):
+    """One row per leaf: what the model predicts there, and what the rows show; see `AuditedGroups`.
+
+    `tree` is the index in a forest, None for a single tree; `leaf` is its number in its tree, as
+    `apply` returns it; `rule` has the tests on the path to it, None for forests.
     """
 
     tree: NDArray[np.intp] | None
     leaf: NDArray[np.intp]
     rule: NDArray[np.object_] | None
-    n: FloatArray
-    counts: FloatArray
-    prediction: NDArray[Any]
-    stated: FloatArray
-    probability: FloatArray
-    low: FloatArray
-    high: FloatArray
-    agrees: NDArray[np.bool_]
-    confidence: FloatArray
-    utility: FloatArray
-    rows_needed: FloatArray
-    flagged: NDArray[np.bool_]
-    effective: FloatArray | None = None
+
+    noun = ("leaf", "leaves")
+    first = ("tree", "leaf", "rule")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AuditedBins(ColumnTable):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AuditedBins(AuditedGroups):
     """One row per bin: rows with the same prediction and similar predicted probabilities.
 
-    Parameters
-    ----------
-    prediction : ndarray
-        The class that the model predicts.
-    stated_from, stated_to, stated : ndarray of float64
-        Smallest, largest and mean probability that the model predicts for this class.
-    n : ndarray of float64
-        Rows in the bin.
-    counts, probability, low, high, agrees, confidence, utility, rows_needed, flagged : ndarray
-        As in `AuditedLeaves`.
-    effective : ndarray or None
-        As in `AuditedLeaves`.
+    `stated_from` and `stated_to` are the smallest and largest probability that the model predicts
+    for the predicted class; see `AuditedGroups` for the others.
     """
 
-    prediction: NDArray[Any]
     stated_from: FloatArray
     stated_to: FloatArray
-    stated: FloatArray
-    n: FloatArray
-    counts: FloatArray
-    probability: FloatArray
-    low: FloatArray
-    high: FloatArray
-    agrees: NDArray[np.bool_]
-    confidence: FloatArray
-    utility: FloatArray
-    rows_needed: FloatArray
-    flagged: NDArray[np.bool_]
-    effective: FloatArray | None = None
+
+    noun = ("bin", "bins")
+    first = ("prediction", "stated_from", "stated_to", "stated")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditedTrees(ColumnTable):
     """One row per tree of a forest or bag.
 
-    Parameters
-    ----------
-    tree : ndarray of int
-        Its index.
-    leaves : ndarray of int
-        Number of leaves.
-    empty, flagged, outside : ndarray of int
-        Number of leaves without rows, of flagged leaves, and of leaves whose predicted
-        probability is outside the interval.
-    stated : ndarray of float64
-        Mean probability that the tree predicts for its predicted classes.
-    confidence, utility : ndarray of float64
-        Levels of the tree: the means over its leaves, weighted by their rows.
+    Numbers of leaves: all, without rows (`empty`), flagged, and with a predicted probability
+    outside the interval. The others are means over the leaves, weighted by their rows.
     """
 
     tree: NDArray[np.intp]
@@ -177,21 +135,16 @@ class AuditedTrees(ColumnTable):
     stated: FloatArray
     confidence: FloatArray
     utility: FloatArray
+    cost: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditedMeasures(ColumnTable):
-    """One row per measure of the whole model on these rows.
+    """One row per measure of the whole model on these rows; NaN where it is not defined.
 
-    Parameters
-    ----------
-    measure : ndarray of str
-        accuracy, auc, nce (log loss), quadratic_loss (Brier score, summed over the classes),
-        calibration_intercept, calibration_slope, and cost if costs were given.
-    value, low, high : ndarray of float64
-        The value and its interval; NaN where the measure is not defined.
-    method : ndarray of str
-        How the interval was computed, or why there is none.
+    Cost, with costs; accuracy, auc, nce (log loss), quadratic_loss (Brier score, summed over the
+    classes), calibration_intercept and calibration_slope. `method` says how the interval was
+    computed, or why there is none.
     """
 
     measure: NDArray[np.object_]
@@ -201,105 +154,23 @@ class AuditedMeasures(ColumnTable):
     method: NDArray[np.object_]
 
 
-class MeasureRecord(TypedDict):
-    """A measure of an audit in JSON; null where it is not defined."""
+@dataclass(frozen=True)
+class Baseline:
+    """The constant prediction that an audited model must beat, and the model compared with it.
 
-    measure: str
-    value: float | None
-    low: float | None
-    high: float | None
-    method: str
+    The most frequent class and its accuracy; with costs, the cheapest constant and its mean cost.
+    """
 
-
-class WantedRecord(TypedDict):
-    """The wanted levels of an audit in JSON."""
-
-    level: float
-    confidence: float | None
-    utility: float | None
-
-
-class EstimateRecord(TypedDict):
-    """A value with its interval in JSON."""
-
+    label: Any
     value: float
-    low: float
-    high: float
-    level: float
-    method: str
+    comparison: Comparison
 
 
-class GroupRecord(TypedDict):
-    """What a leaf and a bin have in common in JSON; attributes as in `AuditedLeaves`."""
-
-    n: float
-    counts: list[float]
-    prediction: Any
-    stated: float
-    probability: float | None
-    low: float
-    high: float
-    agrees: bool
-    confidence: float
-    utility: float
-    rows_needed: int | None
-    flagged: bool
-    effective: NotRequired[float]
-
-
-class LeafRecord(GroupRecord):
-    """A leaf of an audit in JSON; `tree` is null for a single tree."""
-
-    tree: NotRequired[int | None]
-    leaf: int
-    rule: NotRequired[str | None]
-
-
-class BinRecord(GroupRecord):
-    """A bin of an audit in JSON."""
-
-    stated_from: float
-    stated_to: float
-
-
-class TreeRecord(TypedDict):
-    """A tree of a forest in JSON; attributes as in `AuditedTrees`."""
-
-    tree: int
-    leaves: int
-    empty: int
-    flagged: int
-    outside: int
-    stated: float
-    confidence: float
-    utility: float
-
-
-Leaves = list[LeafRecord]
-Trees = list[TreeRecord]
-
-
-class AuditRecord(TypedDict):
-    """An audit in JSON; `leaves`, `trees` and `bins` have one object per row of their table."""
-
-    schema: str
-    model: str
-    rows: str
-    n_rows: int
-    classes: list[Any]
-    level: float
-    wanted: WantedRecord
-    effective_rows: float | None
-    accuracy: EstimateRecord
-    stated: float
-    confidence: float
-    utility: float
-    measures: list[MeasureRecord]
-    remarks: list[str]
-    looks_seen: bool
-    leaves: Leaves | None
-    trees: Trees | None
-    bins: list[BinRecord]
+NEWNESS_WORDS: Final[dict[str, str]] = {
+    "stated": "That the model has not seen these rows is the user's word.",
+    "unknown": "Whether the model has seen these rows is not known; if it has, all figures are too "
+    "good. If they are new to it, say so: rows='unseen' (--rows unseen).",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -311,21 +182,19 @@ class Audit:
     model : str
         The model's class.
     rows : {"unseen", "training"}
-        Whether the model was trained on the rows.
+        The kind of the rows. Without your word that they are unseen, the audit calls them so only
+        if the model can tell, as trees of this library mostly can; see `newness`.
     n_rows : int
-        Number of rows.
     classes : ndarray
         The model's classes, in the order of `counts`.
     level : float
         Level of the intervals.
     accuracy : Estimate
-        Proportion of rows that are predicted correctly, with the interval of Clopper and Pearson.
+        With the interval of Clopper and Pearson.
     stated : float
         Mean probability of the predicted classes: the accuracy that the model expects.
     confidence, utility : float
-        Means over the leaves of a single tree, or over the bins of another model, weighted by
-        rows: the probability that the predicted class is the most probable one, and that the
-        prediction is correct.
+        Means over the rows of `table`.
     leaves : AuditedLeaves or None
         The leaves of a tree, or of all trees of a forest or bag; None for other models.
     trees : AuditedTrees or None
@@ -338,6 +207,9 @@ class Audit:
         What does not fit: rows that look like training rows, classes that seem swapped.
     looks_seen : bool
         Whether rows that were given as unseen look like training rows.
+    newness : {"compared", "stated", "unknown", "seen", "training"}
+        Why the rows are called unseen, or not: the model has compared them with the rows of its
+        fit; it is the user's word; nobody says so; they look like training rows; they are.
     effective_rows : float or None
         Of rows with weights or in groups: as many independent rows of equal weight tell as much.
     audited : AuditedRows
@@ -370,22 +242,87 @@ class Audit:
     wanted_utility: float | None = None
     remarks: tuple[str, ...] = ()
     looks_seen: bool = False
+    newness: Newness = "unknown"
     effective_rows: float | None = None
 
     @property
     def rows_in_words(self) -> str:
         """The kind of the rows: "unseen rows", "training rows", or "rows" if that is in doubt."""
-        return "rows" if self.looks_seen else f"{self.rows} rows"
+        return "rows" if self.newness in ("seen", "unknown") else f"{self.rows} rows"
+
+    @property
+    def newness_in_words(self) -> str | None:
+        """Who says that the rows are unseen; None if the model does, or nobody needs to."""
+        return NEWNESS_WORDS.get(self.newness)
+
+    @property
+    def at_costs(self) -> bool:
+        """Whether the audit goes by cost: costs were given, or the model was fitted with costs."""
+        return self.audited.cost is not None
+
+    @property
+    def measure(self) -> str:
+        """The measure that the audit leads with: "cost" with costs, else "accuracy"."""
+        return "cost" if self.at_costs else "accuracy"
+
+    @cached_property
+    def cost(self) -> Estimate | None:
+        """Mean cost per row, with its interval; None without costs."""
+        return self.evaluation.estimate("cost", level=self.level) if self.at_costs else None
+
+    @property
+    def stated_cost(self) -> float | None:
+        """Mean cost per row that the model's probabilities state for its decisions."""
+        if not self.at_costs:
+            return None
+        return float(np.average(self.audited.expected_costs, weights=self.audited.weights))
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        """The best constant prediction for these rows, and the model compared with it."""
+        rows = self.audited
+        if rows.cost is None:
+            code = int(np.argmax(rows.class_shares))
+        else:
+            code = int(np.argmin(rows.class_shares @ rows.cost))
+        comparison = compare(
+            self.evaluation, rows.always(code).evaluation, measure=self.measure, level=self.level
+        )
+        return Baseline(self.classes.tolist()[code], comparison.values[1], comparison)
 
     @cached_property
     def measures(self) -> AuditedMeasures:
-        """Accuracy, AUC, log loss, Brier score, calibration intercept and slope, and cost."""
-        return _measures(self.evaluation, self.audited, self.accuracy)
+        """Cost, accuracy, AUC, log loss, Brier score, calibration intercept and slope."""
+        estimates = {} if self.cost is None else {"cost": self.cost}
+        estimates["accuracy"] = self.accuracy
+        auc = ["auc"] if len(self.classes) > 1 else []
+        for measure in (*auc, "nce", "quadratic_loss"):
+            estimates[measure] = self.evaluation.estimate(measure, level=self.level)
+        errors, event = self.audited.errors("calibration")
+        line = calibration_line(
+            errors.observed,
+            errors.stated,
+            level=self.level,
+            sample_weight=self.audited.weights,
+            groups=self.audited.groups,
+        )
+        for name, one in zip(("calibration_intercept", "calibration_slope"), line, strict=True):
+            is_known = np.isfinite(one.value)
+            method = f"{one.method}; of the probability of {event}" if is_known else one.method
+            estimates[name] = replace(one, method=method)
+        every = estimates.values()
+        return AuditedMeasures(
+            measure=np.array(list(estimates), dtype=object),
+            value=np.array([one.value for one in every]),
+            low=np.array([one.low for one in every]),
+            high=np.array([one.high for one in every]),
+            method=np.array([one.method for one in every], dtype=object),
+        )
 
     @property
     def evaluation(self) -> Evaluation:
         """The predictions for the rows as an evaluation of this model, for every other measure."""
-        return _evaluation(self.model, self.audited)
+        return self.audited.evaluation
 
     def where(
         self,
@@ -474,7 +411,7 @@ class Audit:
         return subgroup_table(self.audited, columns, of, positive=positive, level=chosen)
 
     def compare(
-        self, other: "Audit", *, measure: str = "accuracy", margin: float = 0.0
+        self, other: "Audit", *, measure: str | None = None, margin: float = 0.0
     ) -> Comparison:
         """Compare this model with another one that was audited on the same rows.
 
@@ -482,8 +419,8 @@ class Audit:
         ----------
         other : Audit
             Of the other model, with the same rows, weights, groups and costs.
-        measure : str
-            As for `sureleaf.compare`.
+        measure : str, optional
+            As for `sureleaf.compare`; by default the cost with costs, else the accuracy.
         margin : float
             The largest difference that does not matter.
 
@@ -493,7 +430,11 @@ class Audit:
             Difference, interval, p-value and verdict of a test for paired rows.
         """
         return compare(
-            self.evaluation, other.evaluation, measure=measure, margin=margin, level=self.level
+            self.evaluation,
+            other.evaluation,
+            measure=self.measure if measure is None else measure,
+            margin=margin,
+            level=self.level,
         )
 
     @property
@@ -511,20 +452,24 @@ class Audit:
         notes = []
         if self.rows == "training":
             notes.append(
-                "The model was trained on these rows, so accuracy and levels are too optimistic. "
-                "Audit it with unseen rows."
+                "The model was trained on these rows, so every figure here is too good. Audit it "
+                "with rows that it was not trained on."
             )
-        notes += self.remarks
+        outside = self.outside_note
+        return [*notes, *self.remarks, *([] if outside is None else [outside])]
+
+    @property
+    def outside_note(self) -> str | None:
+        """How many predicted probabilities are outside their intervals; None without rows."""
         n_with_rows = int((self.table.n > 0).sum())
-        if n_with_rows:
-            kind = "leaves" if self.table is self.leaves else "bins"
-            expected = (1 - self.level) * n_with_rows
-            notes.append(
-                f"In {self.n_outside} of {n_with_rows} {kind} with rows, the predicted "
-                f"probability is outside its {100 * self.level:g} % interval; by chance "
-                f"alone at most {expected:.1f} are expected."
-            )
-        return notes
+        if not n_with_rows:
+            return None
+        expected = (1 - self.level) * n_with_rows
+        return (
+            f"In {self.n_outside} of {n_with_rows} {self.table.noun[1]} with rows, the predicted "
+            f"probability is outside its {level_percent(self.level)} interval; by chance alone at "
+            f"most {expected:.1f} are expected."
+        )
 
     def to_pandas(self) -> Any:
         """Return `table` as a pandas data frame."""
@@ -534,17 +479,9 @@ class Audit:
         """Return `table` as a polars data frame."""
         return self.table.to_polars()
 
-    def to_dict(self) -> AuditRecord:
-        """Return the audit as plain values: numbers, text, lists and None.
-
-        Examples
-        --------
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> from sureleaf import audit
-        >>> model = DecisionTreeClassifier().fit([[1], [2]], ["no", "yes"])
-        >>> audit(model, [[1], [3]], ["no", "yes"]).to_dict()["leaves"][0]["rule"]
-        'x0 <= 1.5'
-        """
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain values: numbers, text, lists and None."""
+        tables = {"leaves": self.leaves, "trees": self.trees, "bins": self.bins}
         return {
             "schema": SCHEMA,
             "model": self.model,
@@ -558,16 +495,27 @@ class Audit:
                 "utility": self.wanted_utility,
             },
             "effective_rows": self.effective_rows,
-            "accuracy": cast(EstimateRecord, vars(self.accuracy)),
+            "measure": self.measure,
+            "accuracy": _plain_estimate(self.accuracy),
+            "cost": self._plain_cost(),
             "stated": self.stated,
             "confidence": self.confidence,
             "utility": self.utility,
-            "measures": cast(list[MeasureRecord], self.measures.records()),
+            "measures": self.measures.records(),
             "remarks": list(self.remarks),
             "looks_seen": self.looks_seen,
-            "leaves": None if self.leaves is None else cast(Leaves, self.leaves.records()),
-            "trees": None if self.trees is None else cast(Trees, self.trees.records()),
-            "bins": cast(list[BinRecord], self.bins.records()),
+            "newness": self.newness,
+        } | {name: None if one is None else one.records() for name, one in tables.items()}
+
+    def _plain_cost(self) -> dict[str, Any] | None:
+        if self.cost is None:
+            return None
+        matrix = self.audited.cost
+        assert matrix is not None
+        return _plain_estimate(self.cost) | {
+            "stated": self.stated_cost,
+            "matrix": matrix.tolist(),
+            "of_model": self.audited.cost_of_model,
         }
 
     def to_json(self) -> str:
@@ -575,13 +523,21 @@ class Audit:
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, default=str)
 
     def _summary(self) -> str:
-        low, high = self.accuracy.low, self.accuracy.high
-        return (
-            f"{self.model} on {self.n_rows:,} {self.rows_in_words}: accuracy "
-            f"{percent(self.accuracy.value)} ({100 * self.level:g} % interval {100 * low:.1f} "
-            f"to {100 * high:.1f}), mean predicted probability {percent(self.stated)}, "
-            f"confidence {self.confidence:.3f}, utility {self.utility:.3f}"
-        )
+        width = f"{level_percent(self.level)} interval"
+        if self.cost is not None:
+            ends = f"{measure_value(self.cost.low)} to {measure_value(self.cost.high)}"
+            figures = (
+                f"cost per row {measure_value(self.cost.value)} ({width} {ends}), "
+                f"confidence {self.confidence:.3f}"
+            )
+        else:
+            figures = (
+                f"accuracy {percent(self.accuracy.value)} ({width} "
+                f"{interval(self.accuracy.low, self.accuracy.high)}), mean predicted probability "
+                f"{percent(self.stated)}, confidence {self.confidence:.3f}, utility "
+                f"{self.utility:.3f}"
+            )
+        return f"{self.model} on {self.n_rows:,} {self.rows_in_words}: {figures}"
 
     def __repr__(self) -> str:
         return "\n".join([self._summary(), repr(self.measures), repr(self.table), *self.notes()])
@@ -590,6 +546,10 @@ class Audit:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         tables = self.measures._repr_html_() + self.table._repr_html_()
         return f"<p>{escape(self._summary())}</p>{tables}{notes}"
+
+
+def _plain_estimate(estimate: Estimate) -> dict[str, Any]:
+    return {name: json_value(value) for name, value in asdict(estimate).items()}
 
 
 # ---- the audit -----------------------------------------------------------------------------------
@@ -613,7 +573,7 @@ def audit(
     X: Any,
     y: ArrayLike | str,
     *,
-    rows: str = "unseen",
+    rows: str | None = None,
     level: float = 0.95,
     confidence: float | None = 0.95,
     utility: float | None = None,
@@ -653,8 +613,9 @@ def audit(
         Labels in the order of the model's probabilities, for boosters, which do not store them;
         0, 1, ... by default.
     cost : array_like of shape (n_classes, n_classes), optional
-        ``cost[actual][predicted]``, classes in sorted order, for the mean cost per row; by default
-        the costs by which a model of this library decides.
+        ``cost[actual][predicted]``, classes in sorted order; by default the costs that a model of
+        this library was fitted with. With costs, the audit goes by cost: what the model's decisions
+        cost per row, and whether each of them is the cheapest one. The decisions stay the model's.
     sample_weight : array_like, optional
         How important each row is. Intervals and levels use the effective rows, (Σw)² / Σw².
     groups : array_like, optional
@@ -691,7 +652,8 @@ def audit(
     >>> round(result.utility, 3), result.leaves.agrees.tolist()
     (0.947, [True, True, True])
     """
-    check_choice("rows", rows, ("unseen", "training"))
+    check_choice("rows", rows, ("unseen", "training", None))
+    stated, rows = rows, rows or "unseen"
     request = _Request(
         rows,
         check_level(level),
@@ -699,19 +661,18 @@ def audit(
         _check_proportion("utility", utility),
     )
     check_count("n_bins", n_bins)
-    if is_source(X) and isinstance(y, str):
-        X, output, codes, sample_weight, groups, n_unlabelled = _read_batches(
-            model, X, y, sample_weight, groups, classes
-        )
-    else:
-        output, n_unlabelled = model_output(model, X, classes), 0
-        codes = _class_codes(y, output)
-    if cost is None and output.costs is not None:
-        cost = output.costs.cost
-    audited = _audited_rows(X, output, codes, cost, sample_weight, groups)
+    audited, output = read_rows(
+        model,
+        X,
+        y,
+        classes=classes,
+        cost=cost,
+        sample_weight=sample_weight,
+        groups=groups,
+    )
     if positive is not None:
         positive_class(positive, output.classes)
-    audited = replace(audited, n_unlabelled=n_unlabelled, positive=positive)
+        audited = replace(audited, positive=positive)
     if rows == "training":
         warnings.warn(
             "levels from training rows are too optimistic, because the model was fitted to these "
@@ -719,21 +680,20 @@ def audit(
             TrainingRowsWarning,
             stacklevel=2,
         )
-    leaves = _audit_leaves(output, audited, request) if output.trees else None
-    remarks, looks_seen = _remarks(output, audited, leaves, rows, model, named=classes is not None)
-    bins = _audit_bins(output, audited, n_bins, request)
-    accuracy = _estimate(_evaluation(output.name, audited), "accuracy", request.level)
+    leaves = _audit_leaves(output.trees, audited, request) if output.trees else None
+    remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
+    bins = _audit_bins(audited, n_bins, request)
     table = bins if leaves is None or len(output.trees) > 1 else leaves
     shares = table.n / table.n.sum()
-    has_units = audited.weights is not None or audited.groups is not None
+    effective = audited.effective(sp.csr_array(np.ones((len(audited.codes), 1))))
     return Audit(
         model=output.name,
         rows=rows,
-        n_rows=len(codes),
+        n_rows=len(audited.codes),
         classes=output.classes,
         level=request.level,
-        accuracy=accuracy,
-        stated=float(np.average(output.stated, weights=audited.weights)),
+        accuracy=audited.evaluation.estimate("accuracy", level=request.level),
+        stated=float(np.average(audited.stated, weights=audited.weights)),
         confidence=float(shares @ table.confidence),
         utility=float(shares @ table.utility),
         leaves=leaves,
@@ -744,167 +704,20 @@ def audit(
         wanted_utility=request.utility,
         remarks=tuple(remarks),
         looks_seen=looks_seen,
-        effective_rows=_effective_rows(audited) if has_units else None,
+        newness=_newness(stated, audited.compared, looks_seen=looks_seen),
+        effective_rows=None if effective is None else float(effective[0]),
     )
 
 
-def _read_batches(
-    model: Any, X: Any, y: str, sample_weight: Any, groups: Any, classes: ArrayLike | None
-) -> tuple[SourceColumns, ModelOutput, NDArray[np.int64], Any, Any, int]:
-    """Predict a table batch by batch; what the model says about each row stays in memory."""
-    for name, given in (("sample_weight", sample_weight), ("groups", groups)):
-        if given is not None and not isinstance(given, str):
-            raise InvalidArgumentError(
-                f"{name} must be the name of a column if the table is read in batches; got "
-                f"{type(given).__name__}."
-            )
-    source = open_source(X)
-    roles = Roles(y, sample_weight, groups, source.drop, source.skips_unlabelled)
-    columns = SourceColumns(source, plan_columns(source.parts, roles))
-    outputs, codes, weights, group_labels = [], [], [], []
-    n_unlabelled = 0
-    for batch in columns.batches():
-        n_unlabelled += batch.n_unlabelled
-        if not batch.features.num_rows:
-            continue
-        outputs.append(model_output(model, batch.features, classes))
-        codes.append(_class_codes(batch.labels, outputs[-1]))
-        weights.append(batch.weights)
-        if groups is not None:
-            group_labels.append(np.asarray(batch.groups.to_numpy()))
-    if not outputs:
-        raise InvalidArgumentError(f"{source.name} must have at least one row; got none.")
-    return (
-        columns,
-        ModelOutput.join(outputs),
-        np.concatenate(codes),
-        None if sample_weight is None else np.concatenate([w for w in weights if w is not None]),
-        None if groups is None else np.concatenate(group_labels),
-        n_unlabelled,
-    )
-
-
-def _audited_rows(
-    X: Any,
-    output: ModelOutput,
-    codes: NDArray[np.int64],
-    cost: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-) -> AuditedRows:
-    """Check costs, weights and groups, and keep them with the rows."""
-    n_classes = len(output.classes)
-    matrix = None if cost is None else check_cost(cost, n_classes)
-    if matrix is not None and matrix.shape != (n_classes, n_classes):
-        raise InvalidArgumentError(
-            f"cost must be one matrix cost[actual][predicted] of shape ({n_classes}, {n_classes}); "
-            f"got shape {matrix.shape}."
-        )
-    if matrix is not None:  # from sorted classes to the order of the model
-        position = np.argsort(_sorted_order(output.classes))
-        matrix = matrix[np.ix_(position, position)]
-    weights = check_weights(sample_weight, len(codes), ones_as_none=True)
-    labels = check_groups(groups, len(codes))
-    return AuditedRows(
-        X,
-        output.classes,
-        codes,
-        output.predicted,
-        output.probabilities,
-        None if weights is None else weights / weights.mean(),
-        None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
-        matrix,
-    )
-
-
-def _sorted_order(classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the indices that sort the classes."""
-    labels = classes.tolist()
-    return np.array(sorted(range(len(labels)), key=lambda code: labels[code]), dtype=np.intp)
-
-
-def _effective_rows(audited: AuditedRows) -> float:
-    one = np.ones((len(audited.codes), 1))
-    return float(_effective_of(sp.csr_array(one), audited)[0])
-
-
-def _effective_of(shares: sp.csr_array, audited: AuditedRows) -> FloatArray:
-    """Return (ΣW)² / ΣW² of the units of each leaf or bin: rows, or groups with all their rows.
-
-    Rows of a group count as one observation, as if they were all equal.
-    """
-    weights = np.ones(len(audited.codes)) if audited.weights is None else audited.weights
-    weighted = shares.multiply(weights[:, np.newaxis]).tocsr()
-    if audited.groups is None:
-        squares = np.asarray(shares.multiply(weights[:, np.newaxis] ** 2).sum(axis=0)).ravel()
-    else:
-        n_rows = len(weights)
-        to_groups = sp.csr_array((np.ones(n_rows), (audited.groups, np.arange(n_rows))))
-        squares = np.asarray((to_groups @ weighted).power(2).sum(axis=0)).ravel()
-    total = np.asarray(weighted.sum(axis=0)).ravel()
-    effective = np.zeros(len(total))
-    np.divide(total**2, squares, out=effective, where=squares > 0)
-    return effective
-
-
-def _evaluation(name: str, audited: AuditedRows) -> Evaluation:
-    """Return the predictions as an evaluation with one test set, classes in sorted order."""
-    order = _sorted_order(audited.classes)
-    position = np.argsort(order)
-    n_rows = len(audited.codes)
-    cost = audited.cost
-    return Evaluation(
-        estimator=name,
-        design=Holdout(),
-        seed=0,
-        classes=audited.classes[order],
-        positive_code=len(order) - 1
-        if audited.positive is None
-        else int(position[positive_class(audited.positive, audited.classes)]),
-        truth=position[audited.codes],
-        weights=audited.weights,
-        groups=audited.groups,
-        cost_matrix=None if cost is None else cost[np.ix_(order, order)],
-        splits=(SplitFacts(0, 0, None, 0, n_rows),),
-        row=np.arange(n_rows),
-        split=np.zeros(n_rows, dtype=np.int64),
-        prediction=position[audited.predicted],
-        probabilities=audited.probabilities[:, order],
-    )
-
-
-def _estimate(evaluation: Evaluation, measure: str, level: float) -> Estimate:
-    value = evaluation.estimate(measure, level=level)
-    return replace(value, method=value.method.replace(", this model", ""))
-
-
-def _measures(evaluation: Evaluation, audited: AuditedRows, accuracy: Estimate) -> AuditedMeasures:
-    """Estimate every measure of the model, with the interval that is valid for these rows."""
-    estimates = {"accuracy": accuracy}
-    if len(audited.classes) > 1:
-        estimates["auc"] = _estimate(evaluation, "auc", accuracy.level)
-    costs = [] if audited.cost is None else ["cost"]
-    for measure in ("nce", "quadratic_loss", *costs):
-        estimates[measure] = _estimate(evaluation, measure, accuracy.level)
-    errors, event = audited.errors("calibration")
-    line = calibration_line(
-        errors.observed,
-        errors.stated,
-        level=accuracy.level,
-        sample_weight=audited.weights,
-        groups=audited.groups,
-    )
-    for name, one in zip(("calibration_intercept", "calibration_slope"), line, strict=True):
-        is_known = np.isfinite(one.value)
-        method = f"{one.method}; of the probability of {event}" if is_known else one.method
-        estimates[name] = replace(one, method=method)
-    return AuditedMeasures(
-        measure=np.array(list(estimates), dtype=object),
-        value=np.array([one.value for one in estimates.values()]),
-        low=np.array([one.low for one in estimates.values()]),
-        high=np.array([one.high for one in estimates.values()]),
-        method=np.array([one.method for one in estimates.values()], dtype=object),
-    )
+def _newness(stated: str | None, compared: ComparedRows | None, *, looks_seen: bool) -> Newness:
+    """Return why the rows are called unseen, or not."""
+    if stated == "training":
+        return "training"
+    if looks_seen:
+        return "seen"
+    if compared is not None and compared.are_new:
+        return "compared"
+    return "unknown" if stated is None else "stated"
 
 
 def _remarks(
@@ -912,7 +725,6 @@ def _remarks(
     audited: AuditedRows,
     leaves: AuditedLeaves | None,
     rows: str,
-    model: Any,
     *,
     named: bool,
 ) -> tuple[list[str], bool]:
@@ -922,7 +734,7 @@ def _remarks(
         return [swapped], False
     if rows == "training":
         return [], False
-    text = rows_of_the_fit(model, audited)
+    text = None if audited.compared is None else audited.compared.remark
     if text is None and leaves is not None and len(output.trees) == 1:
         text = _same_leaves(output.trees[0], leaves)
     if text is None:
@@ -940,102 +752,67 @@ def _check_proportion(name: str, value: float | None) -> float | None:
     return value
 
 
-def _class_codes(y: ArrayLike, output: ModelOutput) -> NDArray[np.int64]:
-    """Return the index of each label in the classes of the model."""
-    labels = read_labels("y", y)
-    if len(labels) != len(output.predicted):
-        raise InvalidArgumentError(
-            f"X and y must have the same number of rows; got {len(output.predicted)} and "
-            f"{len(labels)}."
-        )
-    if not len(labels):
-        raise InvalidArgumentError("X and y must have at least one row; got none.")
-    code_of = {label: code for code, label in enumerate(output.classes.tolist())}
-    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-    if codes.min() < 0:
-        row = int(np.argmin(codes))
-        raise InvalidArgumentError(
-            f"y must have labels of the model, {output.classes.tolist()[:12]}; got "
-            f"{labels.tolist()[row]!r} in row {row}. Leave such rows out, spell the labels as the "
-            "model does, or use classes= (--classes) to tell what its classes are called."
-        )
-    return codes
-
-
-class _LevelColumns(TypedDict):
-    """The columns that leaves and bins have in common."""
-
-    n: FloatArray
-    counts: FloatArray
-    stated: FloatArray
-    probability: FloatArray
-    low: FloatArray
-    high: FloatArray
-    agrees: NDArray[np.bool_]
-    confidence: FloatArray
-    utility: FloatArray
-    rows_needed: FloatArray
-    flagged: NDArray[np.bool_]
-
-
-def _level_columns(
+def _audit_groups(
+    audited: AuditedRows,
+    request: _Request,
     counts: FloatArray,
     predicted: NDArray[np.intp],
     stated: FloatArray,
-    request: _Request,
-    costs: CostRule | None,
+    effective: FloatArray | None,
     tree: NDArray[np.intp] | None = None,
-    effective: FloatArray | None = None,
-) -> _LevelColumns:
-    """Return the levels of leaves or bins; those of weighted rows count effective rows."""
+) -> dict[str, Any]:
+    """Return the columns of `AuditedGroups`; levels of weighted rows count effective rows."""
     n = counts.sum(axis=1)
     known = counts
     if effective is not None:
         known = counts * np.divide(effective, n, out=np.zeros(len(n)), where=n > 0)[:, np.newaxis]
+    levels: Any
     if request.rows == "unseen":
-        unseen = unseen_levels(known, predicted, tree, costs)
-        low, high = unseen.interval(request.level)
-        rows_needed = unseen.rows_needed(request.confidence, request.utility)
-        probability, below = unseen.probability, unseen.below
-        confidence, utility = unseen.confidence, unseen.utility
+        levels = unseen_levels(known, predicted, tree, audited.rule)
+        rows_needed = levels.rows_needed(request.confidence, request.utility)
     else:
-        theory = levels_of_counts(known, known.sum(axis=1), np.eye(counts.shape[1])[predicted])
-        low, high = theory.interval(request.level)
-        rows_needed = theory.rows_needed(np.arange(len(n)), request.confidence, request.utility)
-        probability, below = theory.probability, theory.below
-        confidence, utility = theory.confidence, theory.utility
-    flagged = below | (n <= 0)
+        one_class = np.eye(counts.shape[1])[predicted]
+        levels = levels_of_counts(known, known.sum(axis=1), one_class, audited.rule)
+        rows_needed = levels.rows_needed(np.arange(len(n)), request.confidence, request.utility)
+    low, high = levels.interval(request.level)
+    flagged = levels.below | (n <= 0)
     if request.confidence is not None:
-        flagged |= confidence < request.confidence
+        flagged |= levels.confidence < request.confidence
     if request.utility is not None:
-        flagged |= utility < request.utility
-    # What allows for one more error may exceed the rows of a leaf that reaches the levels.
-    rows_needed = np.where(flagged, rows_needed, np.fmin(rows_needed, n))
+        flagged |= levels.utility < request.utility
+    cost = None
+    if audited.cost is not None:
+        total = (counts * audited.cost[:, predicted].T).sum(axis=1)
+        cost = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
     rounding = 1e-9
     return {
         "n": n,
         "counts": counts,
+        "prediction": audited.classes[predicted],
         "stated": stated,
-        "probability": probability,
+        "probability": levels.probability,
         "low": low,
         "high": high,
         "agrees": (stated >= low - rounding) & (stated <= high + rounding),
-        "confidence": confidence,
-        "utility": utility,
-        "rows_needed": rows_needed,
+        "confidence": levels.confidence,
+        "utility": levels.utility,
+        "cost": cost,
+        # What allows for one more error may exceed the rows of a leaf that reaches the levels.
+        "rows_needed": np.where(flagged, rows_needed, np.fmin(rows_needed, n)),
         "flagged": flagged,
+        "effective": effective,
     }
 
 
-def _audit_leaves(output: ModelOutput, audited: AuditedRows, request: _Request) -> AuditedLeaves:
+def _audit_leaves(
+    trees: list[TreeLeaves], audited: AuditedRows, request: _Request
+) -> AuditedLeaves:
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
-    trees, classes = output.trees, output.classes
     counts = np.concatenate(
-        [tree.class_counts(audited.codes, len(classes), audited.weights) for tree in trees]
+        [tree.class_counts(audited.codes, len(audited.classes), audited.weights) for tree in trees]
     )
-    effective = None
-    if audited.weights is not None or audited.groups is not None:
-        effective = np.concatenate([_effective_of(tree.shares, audited) for tree in trees])
+    of_trees = [audited.effective(tree.shares) for tree in trees]
+    known = [one for one in of_trees if one is not None]
     probabilities = np.concatenate([tree.probabilities for tree in trees])
     predicted = np.concatenate(
         [
@@ -1044,35 +821,26 @@ def _audit_leaves(output: ModelOutput, audited: AuditedRows, request: _Request) 
         ]
     )
     stated = probabilities[np.arange(len(predicted)), predicted]
-    tree_index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
+    index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
+    effective = np.concatenate(known) if known else None
     return AuditedLeaves(
-        tree=tree_index if len(trees) > 1 else None,
+        tree=index if len(trees) > 1 else None,
         leaf=np.concatenate([tree.leaf for tree in trees]),
         rule=trees[0].rule if len(trees) == 1 else None,
-        prediction=classes[predicted],
-        effective=effective,
-        **_level_columns(counts, predicted, stated, request, output.costs, tree_index, effective),
+        **_audit_groups(audited, request, counts, predicted, stated, effective, index),
     )
 
 
-def _audit_bins(
-    output: ModelOutput, audited: AuditedRows, n_bins: int, request: _Request
-) -> AuditedBins:
-    bins = probability_bins(output.predicted, output.stated, n_bins, audited.weights)
-    counts = bins.class_counts(audited.codes, len(output.classes), audited.weights)
-    effective = None
-    if audited.weights is not None or audited.groups is not None:
-        n_rows = len(audited.codes)
-        inside = sp.csr_array((np.ones(n_rows), (np.arange(n_rows), bins.bin_of_row)))
-        effective = _effective_of(inside, audited)
+def _audit_bins(audited: AuditedRows, n_bins: int, request: _Request) -> AuditedBins:
+    bins = probability_bins(audited.predicted, audited.stated, n_bins, audited.weights)
+    counts = bins.class_counts(audited.codes, len(audited.classes), audited.weights)
+    n_rows = len(audited.codes)
+    inside = sp.csr_array((np.ones(n_rows), (np.arange(n_rows), bins.bin_of_row)))
+    effective = audited.effective(inside)
     return AuditedBins(
-        prediction=output.classes[bins.predicted],
         stated_from=bins.stated_from,
         stated_to=bins.stated_to,
-        effective=effective,
-        **_level_columns(
-            counts, bins.predicted, bins.stated, request, output.costs, effective=effective
-        ),
+        **_audit_groups(audited, request, counts, bins.predicted, bins.stated, effective),
     )
 
 
@@ -1094,6 +862,7 @@ def _audit_trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
         stated=mean(leaves.stated),
         confidence=mean(leaves.confidence),
         utility=mean(leaves.utility),
+        cost=None if leaves.cost is None else mean(np.nan_to_num(leaves.cost)),
     )
 
 

@@ -38,15 +38,8 @@ _NEEDED: Final = _PER_NODE[:6]
 def check_lightgbm_text(content: bytes) -> None:
     """Raise a ValueError that says what is wrong, if the text of a model is damaged.
 
-    Parameters
-    ----------
-    content : bytes
-        What ``Booster.save_model`` wrote. Wrong values of thresholds and leaves cannot be noticed.
-
-    Raises
-    ------
-    ValueError
-        If a length, an index or a line is not one that LightGBM writes.
+    That is a length, an index or a line that LightGBM does not write. Wrong values of thresholds
+    and leaves cannot be noticed.
     """
     if _CONTROL.search(content):
         raise ValueError("it contains control characters")

@@ -13,13 +13,13 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import check_probabilities
-from sureleaf.auditing.tree_leaves import TreeLeaves, find_trees
+from sureleaf.auditing.tree_leaves import TreeLeaves, check_trees, find_trees
 from sureleaf.errors import (
     InvalidArgumentError,
     InvalidTypeError,
@@ -30,29 +30,17 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.evaluation.labelled_table import held_rows
 from sureleaf.levels.decisions import CostRule, predicted_class
 
-__all__ = ["ModelOutput", "model_output", "select_columns"]
+__all__ = ["ModelOutput", "check_table", "model_output", "select_columns"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class ModelOutput:
-    """What a model predicts for rows.
+    """What a model predicts for rows: codes of the predicted classes, and class probabilities.
 
-    Parameters
-    ----------
-    name : str
-        The model's class.
-    classes : ndarray of labels
-        The model's classes.
-    predicted : ndarray of int, shape (n_rows,)
-        Index of the predicted class.
-    probabilities : ndarray of float64, shape (n_rows, n_classes)
-        Predicted class probabilities.
-    trees : list of TreeLeaves
-        The leaves of a tree, or of the trees of an ensemble that votes; else empty.
-    costs : CostRule or None
-        The costs by which a model of this library decides.
+    `trees` are the leaves of a tree, or of the trees of an ensemble that votes; else it is empty.
+    `costs` are those by which a model of this library decides.
     """
 
     name: str
@@ -81,41 +69,40 @@ class ModelOutput:
         )
 
 
-def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
+def model_output(
+    model: Any, X: Any, classes: ArrayLike | None, *, first_row: int = 0
+) -> ModelOutput:
     """Predict rows with a fitted model, and find its leaves.
 
-    Parameters
-    ----------
-    model : classifier
-        Fitted.
-    X : table
-        The rows.
-    classes : array_like or None
-        Labels in the order of the model's probabilities, for models that do not store them.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> model = GaussianNB().fit([[1], [2], [4], [5]], [0, 0, 1, 1])
-    >>> output = model_output(model, [[3.5]], None)
-    >>> output.name, output.predicted.tolist(), output.trees
-    ('GaussianNB', [1], [])
+    `classes` are labels in the order of the probabilities, for models that do not store them.
+    `first_row` is the number of the first row, for messages.
     """
     model = _best_estimator(model)
     if _booster_library(model) is not None:
-        return _booster_output(model, X, classes)
+        return _booster_output(model, X, classes, first_row)
     _check_classifier(model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    check_trees(last)
     rows = _model_rows(model, last, X)
-    raw = _predict(model, rows, lambda some: np.asarray(model.predict_proba(some)))
-    labels = _classes(getattr(model, "classes_", None), classes, raw.shape[-1])
+    raw = _predict(model, rows, lambda some: np.asarray(model.predict_proba(some)), first_row)
+    n_rows = _n_rows(rows)
+    if raw.ndim != 2 or len(raw) != n_rows or raw.dtype.kind not in "fiub":
+        expected = f"numbers with {n_rows} rows and a column per class"
+        raise _wrong_output(model, "predict_proba", expected, raw)
+    own = getattr(model, "classes_", None)
+    if own is None and classes is None:
+        raise InvalidArgumentError(
+            f"model must have its labels in classes_; this {type(model).__name__} does not. Name "
+            "them with classes= (--classes), in the order of its probabilities."
+        )
+    labels = _classes(own, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
-    predictions = _predict(model, rows, lambda some: np.asarray(model.predict(some)))
-    own_labels = np.asarray(getattr(model, "classes_", labels))
-    code_of = {label: code for code, label in enumerate(own_labels.tolist())}
-    predicted = np.array(
-        [code_of[label] for label in predictions.reshape(-1).tolist()], dtype=np.intp
-    )
+    predicted = predicted_class(probabilities)
+    if hasattr(model, "predict"):
+        found = _predict(model, rows, lambda some: np.asarray(model.predict(some)), first_row)
+        if found.size != n_rows:
+            raise _wrong_output(model, "predict", f"{n_rows} labels", found)
+        predicted = _label_codes(model, found.reshape(-1).tolist(), labels if own is None else own)
     inner, names = _call(model, lambda: _last_step_input(model, rows))
     trees = _call(model, lambda: find_trees(last, inner, names, len(labels)))
     costs = last.model_.rule if isinstance(last, TreeClassifier | BaggedTreesClassifier) else None
@@ -139,19 +126,18 @@ def _check_classifier(model: Any) -> None:
             f"model must be a classifier; got {name}, a regressor. Audits need class "
             "probabilities, which regressors do not have."
         )
-    if not hasattr(model, "fit"):
+    if not (hasattr(model, "fit") or hasattr(model, "predict_proba")):
         raise InvalidTypeError(
             "model must be a fitted classifier of scikit-learn, LightGBM, XGBoost or any other "
             f"library with classes_ and predict_proba; got {name}."
         )
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise InvalidArgumentError(
-            f"model must be fitted; this {name} is not. Call fit first."
-        ) from None
-    except TypeError:
-        pass  # not a scikit-learn estimator: predict_proba will show whether it is fitted
+    if isinstance(model, BaseEstimator):  # of others, predict_proba shows whether they are fitted
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            raise InvalidArgumentError(
+                f"model must be fitted; this {name} is not. Call fit first."
+            ) from None
     if not hasattr(model, "predict_proba"):
         raise InvalidTypeError(
             f"model must have predict_proba; {name} does not. Wrap it in "
@@ -161,6 +147,32 @@ def _check_classifier(model: Any) -> None:
         raise InvalidTypeError(
             f"model must predict one label per row; this {name} predicts {model.n_outputs_}."
         )
+
+
+def _n_rows(rows: Any) -> int:
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+
+
+def _wrong_output(
+    model: Any, method: str, expected: str, got: NDArray[Any]
+) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{method} of the model must return {expected}; that of this {type(model).__name__} "
+        f"returned {got.dtype} values of shape {got.shape}."
+    )
+
+
+def _label_codes(model: Any, found: list[Any], labels: ArrayLike) -> NDArray[np.intp]:
+    """Return the index of each predicted label."""
+    known = np.asarray(labels).tolist()
+    code_of = {label: code for code, label in enumerate(known)}
+    unknown = [label for label in found if label not in code_of]
+    if unknown:
+        raise InvalidArgumentError(
+            f"model must predict its own classes, {known[:12]}; this {type(model).__name__} "
+            f"predicts {unknown[0]!r}."
+        )
+    return np.array([code_of[label] for label in found], dtype=np.intp)
 
 
 def _is_regressor(model: Any) -> bool:
@@ -176,27 +188,24 @@ def _call(model: Any, question: Callable[[], T]) -> T:
         return question()
     except SureleafError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, NotFittedError) as error:
-        message = " ".join(str(error).split())
+    except MemoryError:
+        raise
+    except Exception as error:  # any error of any library
+        message = " ".join(str(error).split())[:300] or type(error).__name__
         raise InvalidArgumentError(
             f"{type(model).__name__} could not read X: {message}. Pass the columns that it was "
             "fitted on, in the same form."
         ) from error
-    except Exception as error:
-        if _package(error) not in ("lightgbm", "xgboost"):
-            raise
-        message = " ".join(str(error).split())[:300]
-        raise InvalidArgumentError(
-            f"{type(model).__name__} could not read X: {message}."
-        ) from error
 
 
-def _predict(model: Any, rows: Any, predict: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+def _predict(
+    model: Any, rows: Any, predict: Callable[[Any], NDArray[Any]], first_row: int
+) -> NDArray[Any]:
     """Return the predictions; if the model fails for some rows only, name these rows."""
     try:
         return _call(model, lambda: predict(rows))
     except InvalidArgumentError as error:
-        failing = _failing_rows(rows, predict)
+        failing = [first_row + row for row in _failing_rows(rows, predict)]
         if not failing:
             raise
         reason = " ".join(str(error.__cause__ or error).split())
@@ -245,15 +254,17 @@ def _package(thing: object) -> str:
 
 
 def _classes(own: Any, given: ArrayLike | None, n_classes: int) -> NDArray[Any]:
-    if given is not None:
-        labels = np.asarray(given)
-        if labels.shape != (n_classes,) or len(set(labels.tolist())) != n_classes:
-            raise InvalidArgumentError(
-                f"classes must be {n_classes} different labels, in the order of the model's "
-                f"probabilities; got {labels.tolist()}."
-            )
-        return labels
-    return np.arange(n_classes) if own is None else np.asarray(own)
+    """Return the labels: those that are given, those of the model, or 0, 1, ..."""
+    if given is None and own is None:
+        return np.arange(n_classes)
+    labels = np.asarray(own if given is None else given)
+    if labels.shape != (n_classes,) or len(set(labels.tolist())) != n_classes:
+        what = "classes_ of the model" if given is None else "classes"
+        raise InvalidArgumentError(
+            f"{what} must be {n_classes} different labels, in the order of the model's "
+            f"probabilities; got {labels.tolist()}."
+        )
+    return labels
 
 
 def _last_step_input(model: Any, rows: Any) -> tuple[Any, Sequence[str]]:
@@ -289,10 +300,10 @@ def _booster_library(model: object) -> str | None:
     return package if is_booster else None
 
 
-def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
+def _booster_output(model: Any, X: Any, classes: ArrayLike | None, first_row: int) -> ModelOutput:
     names, n_columns = _booster_columns(model)
     rows = _text_as_categories(select_columns(X, names, n_columns, takes_text=False))
-    raw = _predict(model, rows, lambda some: _booster_probabilities(model, some))
+    raw = _predict(model, rows, lambda some: _booster_probabilities(model, some), first_row)
     labels = _classes(None, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
     name = f"{_booster_library(model)} Booster"
@@ -368,49 +379,12 @@ def select_columns(
 ) -> Any:
     """Return the table with the columns of a model, by name if it has names, else by position.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, pandas, polars or Arrow table, or list of rows
-        The rows.
-    names : sequence of str or None
-        The model's column names, in its order. Other columns of a data frame are left out.
-    n_columns : int or None
-        The model's number of columns, if known.
-    takes_text : bool
-        Whether a model without column names may get columns of text.
-
-    Returns
-    -------
-    array, sparse matrix, or data frame
-        Arrow tables become pandas data frames, which scikit-learn reads.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If columns are missing, or a model without column names would get text.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> table = pandas.DataFrame({"b": [1.0], "id": [7], "a": [2.0]})
-    >>> select_columns(table, ["a", "b"], 2, takes_text=False).columns.tolist()
-    ['a', 'b']
-    >>> select_columns(table[["a", "b"]], None, 2, takes_text=False).tolist()
-    [[2.0, 1.0]]
+    Other columns of a data frame are left out. Arrow tables become pandas data frames, which
+    scikit-learn reads. `takes_text`: a model without column names may get columns of text.
     """
-    if isinstance(X, list | tuple):
-        X = np.asarray(X)
+    X = check_table(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        if not (isinstance(X, np.ndarray) or sp.issparse(X)):
-            raise InvalidArgumentError(
-                f"X must be an array, a sparse matrix or a data frame; got {type(X).__name__}."
-            )
-        if X.ndim != 2:
-            raise InvalidArgumentError(
-                f"X must have rows and columns; got an array of {X.ndim} dimension(s). "
-                "Pass a single column as X.reshape(-1, 1)."
-            )
         _check_column_number(X.shape[1], n_columns)
         return X
     if names is None:
@@ -426,6 +400,25 @@ def select_columns(
     if selected.implementation.is_pyarrow():
         return _as_pandas(selected)
     return selected.to_native()
+
+
+def check_table(X: Any) -> Any:
+    """Return rows as an array, a sparse matrix or a data frame; other things are an error."""
+    if isinstance(X, list | tuple):
+        X = np.asarray(X)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return X
+    if not (isinstance(X, np.ndarray) or sp.issparse(X)):
+        raise InvalidArgumentError(
+            f"X must be an array, a sparse matrix or a data frame; got {type(X).__name__}."
+        )
+    if X.ndim != 2:
+        raise InvalidArgumentError(
+            f"X must have rows and columns; got an array of {X.ndim} dimension(s). "
+            "Pass a single column as X.reshape(-1, 1)."
+        )
+    return X
 
 
 def _check_column_number(n_columns: int, expected: int | None) -> None:

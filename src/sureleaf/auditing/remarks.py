@@ -1,28 +1,23 @@
 """Warnings about the rows of an audit: training rows given as unseen, and swapped classes."""
 
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import bdtr
 
+from sureleaf.auditing.audited_rows import AuditedRows
 from sureleaf.auditing.tree_leaves import TreeLeaves
-from sureleaf.auditing.where import AuditedRows
-from sureleaf.errors import UnseenCategoryWarning
-from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.estimators import BaggedTreesClassifier
 from sureleaf.folds import fold_numbers
-from sureleaf.formatting import percent
+from sureleaf.formatting import percent, upper_first
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import shuffled
-from sureleaf.scale import SourceColumns
 from sureleaf.table import EncodedTable
-from sureleaf.tree import TrainingRows
 
-__all__ = ["looks_like_training", "rows_of_the_fit", "seems_swapped"]
+__all__ = ["looks_like_training", "seems_swapped"]
 
 MIN_ROWS = 50
 MAX_ROWS = 2000
@@ -45,7 +40,7 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     more. Models that are known to have learned from more rows are not suspected.
     """
     n_rows = len(rows.codes)
-    wrong = rows.predicted != rows.codes
+    wrong = rows.most_probable != rows.codes
     most_frequent = np.bincount(rows.codes).max()
     if n_rows < MIN_ROWS or wrong.mean() > LEFT_ERRORS * (1 - most_frequent / n_rows):
         return None
@@ -63,34 +58,16 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     only_model, only_other = int((wrong & ~cross_fitted).sum()), int((cross_fitted & ~wrong).sum())
     if float(bdtr(only_model, only_model + only_other, 0.5)) > SIGNIFICANCE:
         return None
+    subject = _subject(rows)
     return (
-        f"These rows look like training rows: the model is right for {percent(1 - wrong.mean())} "
+        f"These rows look like training rows: {subject} is right for {percent(1 - wrong.mean())} "
         f"of them, models that were fitted without a row for {percent(1 - expected)}. Unless it "
         "was trained on many other rows, all figures are too good: audit it with unseen rows."
     )
 
 
-def rows_of_the_fit(model: Any, rows: AuditedRows) -> str | None:
-    """Return that rows equal rows which our own tree was fitted on, if chance cannot explain it."""
-    if not isinstance(model, TreeClassifier) or isinstance(rows.X, SourceColumns):
-        return None  # a table in batches would have to be read again
-    fitted = model.recognising_model()
-    code_of = {label: code for code, label in enumerate(fitted.classes.tolist())}
-    if fitted.seen is None or set(rows.classes.tolist()) != set(code_of):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenCategoryWarning)  # the audit has warned already
-        table = fitted.encode(rows.X)
-    codes = np.array([code_of[label] for label in rows.classes.tolist()], dtype=np.int32)
-    equal_rows = fitted.seen.compare(TrainingRows(table, codes[rows.codes], len(codes)))
-    if fitted.seen.is_chance(equal_rows):
-        return None
-    compared = "" if equal_rows.n_compared == len(rows.codes) else " that can be compared"
-    return (
-        f"{equal_rows.n_equal:,} of {equal_rows.n_compared:,} rows{compared} are equal to rows "
-        "that the tree was fitted on, cell by cell: all figures are too good. Audit it with unseen "
-        "rows."
-    )
+def _subject(rows: AuditedRows) -> str:
+    return "the model" if rows.cost is None else "its most probable class"
 
 
 def _errors_without_a_row(table: EncodedTable, codes: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
@@ -139,7 +116,7 @@ def seems_swapped(rows: AuditedRows, *, named: bool, level: float = 0.95) -> str
     """
     n, n_classes = len(rows.codes), len(rows.classes)
     counts = np.zeros((n_classes, n_classes))
-    np.add.at(counts, (rows.codes, rows.predicted), 1.0)
+    np.add.at(counts, (rows.codes, rows.most_probable), 1.0)
     _, best = linear_sum_assignment(-counts)
     of_predicted = np.argsort(best)  # the class that each predicted class seems to mean
     if np.array_equal(of_predicted, np.arange(n_classes)):
@@ -154,6 +131,7 @@ def seems_swapped(rows: AuditedRows, *, named: bool, level: float = 0.95) -> str
     written = ",".join(map(str, order))
     cause = "classes= (--classes)" if named else "the order of the classes"
     return (
-        f"{cause[0].upper()}{cause[1:]} seems wrong: with {written!r} the model would be right for "
+        f"{upper_first(cause)} seems wrong: with {written!r} {_subject(rows)} would be "
+        f"right for "
         f"{percent(then / n)} of the rows instead of {percent(now / n)}."
     )

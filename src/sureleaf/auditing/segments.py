@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import betainc, ndtr, ndtri
 
+from sureleaf.arguments import FloatArray
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import INTERVAL, generator
 from sureleaf.table import Column, EncodedTable
@@ -42,7 +43,6 @@ __all__ = [
     "segment_family",
 ]
 
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 N_SIMULATED: Final = 199
@@ -89,21 +89,11 @@ WANTED_SHARE: Final = 0.1
 class Errors:
     """What a model says about an event in each row, and what happened.
 
-    Parameters
-    ----------
-    stated, observed : ndarray of float64, shape (n_rows,)
-        The probability of the event and whether it happened (1 or 0); or the expected cost and the
-        cost.
-    variance : ndarray of float64, shape (n_rows,)
-        The variance of `observed` if `stated` is true.
-    expected : ndarray of float64 or None
-        What `observed` is compared with: None is `stated`, otherwise the mean of all rows.
-    sign : int
-        0 if too high and too low are both errors, 1 if only too high is, -1 if only too low is.
-    weights, groups : ndarray or None
-        Weights with mean 1, and the index of the group of each row.
-    is_rate : bool
-        Whether `observed` is 0 or 1.
+    `stated` and `observed` are the probability of the event and whether it happened (1 or 0), which
+    makes it a rate; or the expected cost and the cost. `variance` is that of `observed` if `stated`
+    is true. `observed` is compared with `expected`: None is `stated`, otherwise the mean of all
+    rows. `sign` is 0 if too high and too low are both errors, 1 if only too high is, -1 if only too
+    low is. Weights have mean 1.
     """
 
     stated: FloatArray
@@ -150,7 +140,9 @@ class _Conditions:
     cell: NDArray[np.intp]
     meets: FloatArray
     texts: tuple[str, ...]
-    n_up_to: int = 0  # the first conditions are "up to a bound"
+    n_up_to: int = 0  # the first conditions are "up to a bound", ...
+    n_above: int = 0  # ... and so many after them "above a bound"
+    are_ranges: bool = False  # each is two conditions: above one bound and up to another
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +155,7 @@ class _Block:
 
     @property
     def n_conditions(self) -> int:
-        return 2 if self.right is not None or " and " in "".join(self.left.texts[:1]) else 1
+        return 2 if self.right is not None or self.left.are_ranges else 1
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum each column of values of the rows over every segment.
@@ -205,15 +197,7 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """All segments of a table that are large enough.
-
-    Parameters
-    ----------
-    blocks : tuple
-        Segments of one column, and of pairs of columns.
-    n_rows : int
-        Rows of the table.
-    """
+    """All segments of a table that are large enough, of one column and of pairs of columns."""
 
     blocks: tuple[_Block, ...]
     n_rows: int
@@ -309,7 +293,8 @@ def _column_conditions(
     if not kept.any():
         return None
     chosen = tuple(text for text, keep in zip(texts, kept, strict=True) if keep)
-    return _Conditions(cell, meets[kept], chosen, int(kept[:n_bounds].sum()))
+    n_up_to, n_above = int(kept[:n_bounds].sum()), int(kept[n_bounds : 2 * n_bounds].sum())
+    return _Conditions(cell, meets[kept], chosen, n_up_to, n_above)
 
 
 def _between(bound: float, next_value: float, column: Column) -> float:
@@ -333,9 +318,8 @@ def _between(bound: float, next_value: float, column: Column) -> float:
 def _ranges(own: _Conditions, least: int) -> _Conditions | None:
     """Return the conditions "above one bound and up to another" on a column of numbers."""
     up_to = range(own.n_up_to)
-    n_above = len(own.texts) - own.texts[-1].endswith(" is missing")
-    above = range(own.n_up_to, n_above)
-    if not own.n_up_to or not above:
+    above = range(own.n_up_to, own.n_up_to + own.n_above)
+    if not up_to or not above:
         return None
     meets = [own.meets[i] * own.meets[j] for i in up_to for j in above]
     texts = [f"{own.texts[j]} and {own.texts[i]}" for i in up_to for j in above]
@@ -344,7 +328,7 @@ def _ranges(own: _Conditions, least: int) -> _Conditions | None:
     if not kept.any():
         return None
     chosen = tuple(text for text, keep in zip(texts, kept, strict=True) if keep)
-    return _Conditions(own.cell, np.array(meets)[kept], chosen)
+    return _Conditions(own.cell, np.array(meets)[kept], chosen, are_ranges=True)
 
 
 def _spread(own: _Conditions, stated: FloatArray) -> float:
@@ -361,23 +345,9 @@ def _spread(own: _Conditions, stated: FloatArray) -> float:
 class SegmentResult:
     """A segment with its numbers.
 
-    Parameters
-    ----------
-    rule : str
-        Its conditions.
-    rows : ndarray of bool
-        Which rows are in it.
-    n_conditions : int
-    z : float
-        How far it is off, in standard errors.
-    variance : float
-        Of the sum of its weighted residuals.
-    p_value : float
-        Corrected for all segments that were looked at.
-    low, high : float
-        Interval of the observed mean that holds for all segments at once.
-    rows_needed : float
-        Rows of the table with which a segment that is as far off is found with probability .9.
+    `z` is how far it is off, in standard errors; `variance` is that of the sum of its weighted
+    residuals. P-value and interval are corrected for all segments that were looked at. With
+    `rows_needed` rows of the table, a segment that is as far off is found with probability .9.
     """
 
     rule: str
@@ -393,16 +363,9 @@ class SegmentResult:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What the search has found.
+    """Segments beyond chance, the farthest others, and how many were looked at.
 
-    Parameters
-    ----------
-    found, open : list of SegmentResult
-        Segments beyond chance, and the farthest ones that chance can explain.
-    n_segments : int
-        How many were looked at.
-    detectable : float
-        How far off a segment of 10 % of the rows must be to be found with probability .9.
+    `detectable`: how far off a segment of 10 % of the rows must be to be found with probability .9.
     """
 
     found: list[SegmentResult]
@@ -415,22 +378,8 @@ def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Se
     """Look at all segments, and correct for that by looking at simulated rows in the same way.
 
     Segments of one condition and of two are compared with their own kind, with a quarter and three
-    quarters of the error probability: there are many more of two.
-
-    Parameters
-    ----------
-    family : Family
-        The segments.
-    errors : Errors
-        The errors of the rows.
-    level : float
-        1 minus the probability of any false segment, and the level of the intervals.
-    seed : int
-        Of the simulated rows.
-
-    Returns
-    -------
-    Search
+    quarters of the error probability: there are many more of two. The probability of any false
+    segment is 1 - level, which is also the level of the intervals.
     """
     n_simulated = max(N_SIMULATED, math.ceil(10 / (1 - level)) - 1)
     best = _simulated_best(family, errors, n_simulated, seed)

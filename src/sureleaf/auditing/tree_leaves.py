@@ -1,8 +1,8 @@
 """The leaves of a fitted tree of this library or of scikit-learn, and the rows in them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,37 +10,22 @@ from numpy.typing import NDArray
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import BaseDecisionTree
 
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
 from sureleaf.tree.rules import join_tests, leaf_rules
 
-__all__ = ["TreeLeaves", "find_trees", "path_rules"]
+__all__ = ["TreeLeaves", "TreeStructure", "check_trees", "find_trees"]
 
 
 @dataclass(frozen=True, eq=False)
 class TreeLeaves:
     """The leaves of one tree, and the share of each audited row in each leaf.
 
-    Parameters
-    ----------
-    leaf : ndarray of int, shape (n_leaves,)
-        Numbers of the leaves in the tree's own library.
-    probabilities : ndarray of float64, shape (n_leaves, n_classes)
-        Class probabilities that the model predicts in each leaf.
-    shares : sparse array of shape (n_rows, n_leaves)
-        Share of each row in each leaf. A row is in one leaf, except for rows with missing values
-        in trees that divide them.
-    rule : ndarray of str, shape (n_leaves,), or None
-        The tests on the path to each leaf; None for the trees of an ensemble.
-    n_training : ndarray of float64, shape (n_leaves,)
-        Number of training rows in each leaf.
-    predicted : ndarray of int, shape (n_leaves,), or None
-        Index of the class that each leaf predicts, if that is not the most probable one: a tree
-        with costs.
-    has_missing : ndarray of bool, or None
-        Whether each column has missing values, if the rules say which branch these take.
-    rules_of : callable or None
-        Returns the rules for such an array.
+    A row is in one leaf, except for rows with missing values in trees that divide them. `leaf` are
+    the numbers of the tree's own library; `rule` is None for the trees of an ensemble. `predicted`
+    is given by a tree with costs. Of a tree whose rules say where missing values go, `has_missing`
+    tells which columns have any, and `structure` holds its tests.
     """
 
     leaf: NDArray[np.intp]
@@ -50,18 +35,19 @@ class TreeLeaves:
     n_training: NDArray[np.float64]
     predicted: NDArray[np.intp] | None = None
     has_missing: NDArray[np.bool_] | None = None
-    rules_of: Callable[[NDArray[np.bool_]], NDArray[np.object_]] | None = None
+    structure: "TreeStructure | None" = None
 
     @classmethod
     def join(cls, parts: Sequence["TreeLeaves"]) -> "TreeLeaves":
         """Return the same leaves with the rows of all parts."""
         shares = sp.csr_array(sp.vstack([part.shares for part in parts], format="csr"))
-        known = [part.has_missing for part in parts if part.has_missing is not None]
         joined = replace(parts[0], shares=shares)
-        if joined.rules_of is None:
+        if joined.structure is None:
             return joined
+        known = [part.has_missing for part in parts if part.has_missing is not None]
         has_missing = np.logical_or.reduce(known)
-        return replace(joined, rule=joined.rules_of(has_missing), has_missing=has_missing)
+        rule = joined.structure.rules(has_missing)[joined.leaf]
+        return replace(joined, rule=rule, has_missing=has_missing)
 
     def class_counts(
         self, codes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64] | None = None
@@ -77,29 +63,7 @@ class TreeLeaves:
 def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list[TreeLeaves]:
     """Return the leaves of every tree of a model; nothing if it is not made of voting trees.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted, and not a pipeline.
-    X : array or data frame
-        The rows, in the form that the model reads.
-    names : sequence of str
-        Names of the columns, for the rules.
-    n_classes : int
-        Number of classes of the model.
-
-    Returns
-    -------
-    list of TreeLeaves
-        Only a single tree has rules.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> leaves = find_trees(model, np.array([[1], [9]]), ["wage"], 2)[0]
-    >>> leaves.rule.tolist(), leaves.probabilities.tolist()
-    (['wage <= 2.5', 'wage > 2.5'], [[1.0, 0.0], [0.0, 1.0]])
+    The model is not a pipeline. `names` are those of the columns; only a single tree has rules.
     """
     if isinstance(model, TreeClassifier):
         leaves = _sureleaf_leaves(model.model_, X)
@@ -111,12 +75,9 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
     if isinstance(model, BaseDecisionTree):
         leaves = _sklearn_leaves(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
         has_missing = _has_missing(X)
-
-        def rules_of(has_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
-            return path_rules(model.tree_, names, has_missing)[leaves.leaf]
-
-        rule = rules_of(has_missing)
-        return [replace(leaves, rule=rule, has_missing=has_missing, rules_of=rules_of)]
+        structure = TreeStructure.of(model.tree_, names)
+        rule = structure.rules(has_missing)[leaves.leaf]
+        return [replace(leaves, rule=rule, has_missing=has_missing, structure=structure)]
     if isinstance(model, RandomForestClassifier | ExtraTreesClassifier):
         leaf_of_row, codes = np.asarray(model.apply(X)), np.arange(n_classes)
         return [
@@ -173,35 +134,100 @@ def _has_missing(X: Any) -> NDArray[np.bool_]:
     return missing
 
 
-def path_rules(
-    tree: Any, names: Sequence[str], has_missing: NDArray[np.bool_]
-) -> NDArray[np.object_]:
-    """Return, for every node of a scikit-learn tree, the tests on the path to it.
+@dataclass(frozen=True, eq=False)
+class TreeStructure:
+    """The tests of a tree of scikit-learn, as plain arrays with one entry per node.
 
-    Where a column has missing values, the rule says which branch they take.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
-    >>> path_rules(model.tree_, ["wage"], np.array([True])).tolist()
-    ['all rows', 'wage <= 3', 'wage > 3 or missing']
+    Left if ``value <= threshold``; -1 for the children of a leaf. The threshold is infinite if only
+    missing values go to the right.
     """
-    tests: list[list[str]] = [[] for _ in range(tree.node_count)]
-    pending = [0]
-    while pending:
-        node = pending.pop()
-        left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        if left < 0:
-            continue
-        column = int(tree.feature[node])
-        threshold = _threshold_text(float(tree.threshold[node]))
-        texts = [f"{names[column]} <= {threshold}", f"{names[column]} > {threshold}"]
-        if has_missing[column]:
-            texts[0 if tree.missing_go_to_left[node] else 1] += " or missing"
-        tests[left], tests[right] = [*tests[node], texts[0]], [*tests[node], texts[1]]
-        pending += [left, right]
-    return np.array([join_tests(path) for path in tests], dtype=object)
+
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    feature: NDArray[np.intp]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    names: tuple[str, ...]
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("left", "right", "feature", "threshold", "missing_left")
+
+    @classmethod
+    def of(cls, tree: Any, names: Sequence[str]) -> "TreeStructure":
+        """Read the arrays of a tree of scikit-learn."""
+        return cls(
+            tree.children_left,
+            tree.children_right,
+            tree.feature,
+            tree.threshold,
+            np.asarray(tree.missing_go_to_left, dtype=bool),
+            tuple(names),
+        )
+
+    def check(self) -> None:
+        """Raise an error if this is not a tree whose tests can be made.
+
+        Every node but the root must be the child of one node before it, so that there is no circle.
+        Then nothing that follows the children or looks up a column can leave the arrays.
+        """
+        n_nodes = len(self.left)
+        if any(len(getattr(self, name)) != n_nodes for name in self.ARRAYS) or not n_nodes:
+            raise _damaged("its nodes do not have one child, column and threshold each")
+        is_leaf = self.left == -1
+        if not np.array_equal(is_leaf, self.right == -1):
+            raise _damaged("a node has one child")
+        parent = np.flatnonzero(~is_leaf)
+        children = np.concatenate([self.left[parent], self.right[parent]])
+        if not np.array_equal(np.sort(children), np.arange(1, n_nodes)):
+            raise _damaged("its children are not nodes of the tree, each once")
+        if np.any(children <= np.tile(parent, 2)):
+            raise _damaged("its children lead in a circle")
+        feature, threshold = self.feature[parent], self.threshold[parent]
+        if np.any((feature < 0) | (feature >= len(self.names))):
+            raise _damaged(f"it tests columns beyond the {len(self.names)} that it has")
+        if np.any(np.isnan(threshold) | (threshold == -np.inf)):
+            raise _damaged("a threshold is not a number")
+
+    def rules(self, has_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """Return, for every node, the tests on the path to it.
+
+        Where a column has missing values, the rule says which branch they take.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
+        >>> TreeStructure.of(model.tree_, ["wage"]).rules(np.array([True])).tolist()
+        ['all rows', 'wage <= 3', 'wage > 3 or missing']
+        """
+        tests: list[list[str]] = [[] for _ in self.left]
+        for node in np.flatnonzero(self.left >= 0).tolist():  # parents come before their children
+            column, name = int(self.feature[node]), self.names[int(self.feature[node])]
+            if np.isinf(self.threshold[node]):
+                texts = [f"{name} is not missing", f"{name} is missing"]
+            else:
+                threshold = _threshold_text(float(self.threshold[node]))
+                texts = [f"{name} <= {threshold}", f"{name} > {threshold}"]
+                if has_missing[column]:
+                    texts[0 if self.missing_left[node] else 1] += " or missing"
+            for child, text in zip((self.left[node], self.right[node]), texts, strict=True):
+                tests[int(child)] = [*tests[node], text]
+        return np.array([join_tests(path) for path in tests], dtype=object)
+
+
+def check_trees(model: Any) -> None:
+    """Check the trees of a model of scikit-learn before they see a row."""
+    members = getattr(model, "estimators_", ())
+    if isinstance(members, np.ndarray):  # of gradient boosting, one per round and class
+        members = members.ravel()
+    for member in (model, *members):
+        if isinstance(member, BaseDecisionTree) and hasattr(member, "tree_"):
+            TreeStructure.of(member.tree_, [""] * member.n_features_in_).check()
+
+
+def _damaged(why: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"model must have trees that can be followed; this one is damaged: {why}. Save it again."
+    )
 
 
 def _threshold_text(threshold: float) -> str:

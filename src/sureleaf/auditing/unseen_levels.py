@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln
 
+from sureleaf.arguments import FloatArray
 from sureleaf.levels.decisions import CostRule, decision_tie
 from sureleaf.levels.intervals import PRIOR_ROWS, clopper_pearson, majority_probability
-from sureleaf.levels.planning import min_rows
+from sureleaf.levels.search import min_rows
 
 __all__ = [
     "ProbabilityBins",
@@ -22,7 +23,6 @@ __all__ = [
     "unseen_levels",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _STRENGTHS = 2.0 ** np.arange(-1, 11)
 
@@ -31,26 +31,17 @@ _STRENGTHS = 2.0 ** np.arange(-1, 11)
 class UnseenLevels:
     """Levels of groups of rows (leaves or bins), each with one predicted class.
 
-    Parameters
-    ----------
-    predicted : ndarray of int, shape (n_groups,)
-        Index of the predicted class.
-    counts : ndarray of float64, shape (n_groups, n_classes)
-        Rows by class.
-    probability : ndarray of float64, shape (n_groups,)
-        Proportion of the predicted class; NaN without rows.
-    utility : ndarray of float64, shape (n_groups,)
-        The same proportion, shrunk towards the mean of the groups by `pooled_accuracy`.
-    confidence : ndarray of float64, shape (n_groups,)
-        Probability that the predicted class is the most probable class of the group, or with costs
-        that the decision is the cheapest one.
-    costs : CostRule or None
-        The costs by which the model decides.
+    `probability` is the proportion of the predicted class, NaN without rows; `accuracy` is the same
+    shrunk towards the mean of the groups (`pooled_accuracy`). `utility` is the accuracy; with
+    costs, what the decision saves per row, pooled in the same way. `confidence` is the probability
+    that the predicted class is the most probable one of the group, or that the decision is the
+    cheapest one.
     """
 
     predicted: NDArray[np.intp]
     counts: FloatArray
     probability: FloatArray
+    accuracy: FloatArray
     utility: FloatArray
     confidence: FloatArray
     costs: CostRule | None = None
@@ -82,11 +73,11 @@ class UnseenLevels:
         proportions = np.divide(
             self.counts, total, out=np.zeros(self.counts.shape), where=total > 0
         )
-        # A group without rows is expected to have its utility as proportion of the prediction.
+        # A group without rows is expected to have its accuracy as proportion of the prediction.
         empty = total[:, 0] <= 0
         n_others = max(self.counts.shape[1] - 1, 1)
-        proportions[empty] = ((1.0 - self.utility[empty]) / n_others)[:, np.newaxis]
-        proportions[group[empty], self.predicted[empty]] = self.utility[empty]
+        proportions[empty] = ((1.0 - self.accuracy[empty]) / n_others)[:, np.newaxis]
+        proportions[group[empty], self.predicted[empty]] = self.accuracy[empty]
         rows = _rows_for_confidence(proportions, self.predicted, confidence, self.costs)
         return rows if utility is None else np.where(self.utility >= utility, rows, np.nan)
 
@@ -161,20 +152,7 @@ def unseen_levels(
 ) -> UnseenLevels:
     """Compute the levels of groups from the class counts of unseen rows.
 
-    Parameters
-    ----------
-    counts : ndarray of float64, shape (n_groups, n_classes)
-        Rows by class.
-    predicted : ndarray of int, shape (n_groups,)
-        Index of the predicted class of each group.
-    tree : ndarray of int, shape (n_groups,), optional
-        The tree of each leaf; accuracies are pooled within a tree.
-    costs : CostRule, optional
-        The costs by which the model decides, if errors have different costs.
-
-    Returns
-    -------
-    UnseenLevels
+    `counts` has one line per group. Accuracies are pooled within a tree.
 
     Examples
     --------
@@ -186,12 +164,19 @@ def unseen_levels(
     n_correct = counts[np.arange(len(counts)), predicted]
     proportion = np.divide(n_correct, n, out=np.full(len(n), np.nan), where=n > 0)
     confidence = _confidence(counts, predicted, costs)
-    utility = np.empty(len(n))
     tree_of_group = np.zeros(len(n), dtype=np.intp) if tree is None else tree
-    for index in np.unique(tree_of_group):
-        of_tree = tree_of_group == index
-        utility[of_tree] = pooled_accuracy(n_correct[of_tree], n[of_tree])
-    return UnseenLevels(predicted, counts, proportion, utility, confidence, costs)
+
+    def pooled(gained: FloatArray) -> FloatArray:
+        means = np.empty(len(n))
+        for index in np.unique(tree_of_group):
+            of_tree = tree_of_group == index
+            means[of_tree] = pooled_accuracy(gained[of_tree], n[of_tree])
+        return means
+
+    accuracy = utility = pooled(n_correct)
+    if costs is not None:
+        utility = pooled((counts * costs.saving[:, predicted].T).sum(axis=1))
+    return UnseenLevels(predicted, counts, proportion, accuracy, utility, confidence, costs)
 
 
 def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:
@@ -200,24 +185,8 @@ def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:
     The accuracies of the groups are modelled as beta distributed. The estimate of a group is
     ``(n_correct + s m) / (n + s)`` with ``m = sum(n_correct / (n + s)) / sum(n / (n + s))``.
     Weighted by rows, the estimates add up to the number of correct predictions, for any s. The
-    strength s is the power of two from 1/2 to 1024 with the largest likelihood.
-
-    Parameters
-    ----------
-    n_correct, n : ndarray of float64, shape (n_groups,)
-        Correct predictions, and rows.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_groups,)
-        A group without rows has the mean m; if no group has rows, 1/2.
-
-    Examples
-    --------
-    >>> n_correct, n = np.array([90.0, 45.0, 1.0, 0.0]), np.array([100.0, 100.0, 1.0, 1.0])
-    >>> accuracy = pooled_accuracy(n_correct, n)
-    >>> accuracy.round(3), float((accuracy @ n).round(9))
-    (array([0.89 , 0.457, 0.716, 0.516]), 136.0)
+    strength s is the power of two from 1/2 to 1024 with the largest likelihood. A group without
+    rows has the mean m; if no group has rows, 1/2. With costs, `n_correct` is what decisions save.
     """
     if not n.sum() > 0:
         return np.full(len(n), 0.5)
@@ -243,14 +212,8 @@ def _shrunk_accuracy(n_correct: FloatArray, n: FloatArray, s: float) -> tuple[fl
 class ProbabilityBins:
     """Groups of rows with one predicted class and similar predicted probabilities.
 
-    Parameters
-    ----------
-    bin_of_row : ndarray of int, shape (n_rows,)
-        The bin of each row.
-    predicted : ndarray of int, shape (n_bins,)
-        Index of the predicted class.
-    stated, stated_from, stated_to : ndarray of float64, shape (n_bins,)
-        Mean, smallest and largest probability that the model predicts for this class.
+    `stated`, `stated_from` and `stated_to` are the mean, smallest and largest of these
+    probabilities.
     """
 
     bin_of_row: NDArray[np.intp]
@@ -274,33 +237,11 @@ def probability_bins(
     n_bins: int,
     weights: FloatArray | None = None,
 ) -> ProbabilityBins:
-    """Divide the rows of each predicted class into bins of equal size.
+    """Divide the rows of each predicted class into bins of equal size, by class and probability.
 
     The number of bins of a class is proportional to its rows, and at least one. Rows with equal
-    probabilities stay together, so a model with few distinct probabilities has fewer bins.
-
-    Parameters
-    ----------
-    predicted : ndarray of int, shape (n_rows,)
-        Index of the predicted class of each row.
-    probability : ndarray of float64, shape (n_rows,)
-        The probability that the model predicts for this class.
-    n_bins : int
-        Approximate number of bins.
-    weights : ndarray of float64, shape (n_rows,), optional
-        For the mean probability of a bin.
-
-    Returns
-    -------
-    ProbabilityBins
-        Ordered by class, then by probability.
-
-    Examples
-    --------
-    >>> probability = np.linspace(0.5, 1, 100)
-    >>> bins = probability_bins(np.zeros(100, dtype=np.intp), probability, 5)
-    >>> np.bincount(bins.bin_of_row).tolist()
-    [20, 20, 20, 20, 20]
+    probabilities stay together, so a model with few distinct probabilities has fewer bins. Weights
+    count in the mean probability of a bin only.
     """
     bin_of_row = np.empty(len(predicted), dtype=np.intp)
     class_of_bin: list[int] = []

@@ -5,13 +5,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypedDict, cast
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
-from sureleaf.arguments import check_choice, check_level
+from sureleaf.arguments import FloatArray, check_level
+from sureleaf.auditing.audited_rows import AuditedRows
 from sureleaf.auditing.segments import (
     MIN_ROWS,
     POWER,
@@ -25,188 +26,27 @@ from sureleaf.auditing.segments import (
 )
 from sureleaf.comparison.multiple_models import holm
 from sureleaf.errors import InvalidArgumentError, suggestion
-from sureleaf.evaluation.labelled_table import positive_class
-from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.formatting import count_of, interval, measure_value, p_equals, percent, points
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.subgroups import column_groups
-from sureleaf.scale import SourceColumns
-from sureleaf.table import EncodedTable, read_table
 
-__all__ = ["AuditedRows", "Segments", "Subgroups", "Where", "WhereRecord", "find_segments",
-           "subgroup_table"]  # fmt: skip
-
-FloatArray = NDArray[np.float64]
-
-ERRORS = ("calibration", "accuracy", "cost")
-
-
-@dataclass(frozen=True, eq=False)
-class AuditedRows:
-    """The rows of an audit, with what the model says about them.
-
-    Parameters
-    ----------
-    X : table
-        The rows, with all columns that were given.
-    classes : ndarray
-        The model's classes.
-    codes, predicted : ndarray of int, shape (n_rows,)
-        Index of the class of each row, and of the class that the model predicts.
-    probabilities : ndarray of float64, shape (n_rows, n_classes)
-        As the model states them.
-    weights : ndarray of float64 or None
-        With mean 1.
-    groups : ndarray of int or None
-        Index of the group of each row.
-    cost : ndarray of float64, shape (n_classes, n_classes), or None
-        ``cost[actual][predicted]``.
-    n_unlabelled : int
-        Rows without a label, which were left out when the table was read in batches.
-    positive : label or None
-        The class that calibration is about; None for the second of two classes, and with more
-        classes for the predicted one.
-    """
-
-    X: Any
-    classes: NDArray[Any]
-    codes: NDArray[np.int64]
-    predicted: NDArray[np.intp]
-    probabilities: FloatArray
-    weights: FloatArray | None = None
-    groups: NDArray[np.int64] | None = None
-    cost: FloatArray | None = None
-    n_unlabelled: int = 0
-    positive: Any = None
-
-    def table(
-        self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
-    ) -> EncodedTable:
-        """Return the rows, or some of them, encoded.
-
-        Of a table that was read in batches, only these columns or rows are read again.
-        """
-        if isinstance(self.X, SourceColumns):
-            table = read_table(self.X.read(columns=columns, rows=rows), estimator="audit")
-            return EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
-        X = self.X.toarray() if sp.issparse(self.X) else self.X
-        table = read_table(X, estimator="audit")
-        table = EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
-        return table if rows is None else table[rows]
-
-    def errors(self, of: str, positive: object = None) -> tuple[Errors, str]:
-        """Return what the model says about an event in each row, and the event in words."""
-        check_choice("of", of, ERRORS)
-        row = np.arange(len(self.codes))
-        stated = self.probabilities[row, self.predicted]
-        if of == "calibration":
-            positive = self.positive if positive is None else positive
-            if positive is None and len(self.classes) != 2:
-                happened, event = self.predicted == self.codes, "the predicted class"
-            else:
-                second = sorted(self.classes.tolist())[-1] if positive is None else positive
-                code = positive_class(second, self.classes)
-                stated, happened = self.probabilities[:, code], self.codes == code
-                event = str(self.classes.tolist()[code])
-            stated = np.clip(stated, 0.0, 1.0)
-            own = Errors(stated, happened.astype(np.float64), stated * (1 - stated))
-            return self._weighted(own), event
-        if positive is not None:
-            raise InvalidArgumentError(
-                f"positive is for of='calibration'; got positive={positive!r} with of={of!r}."
-            )
-        if of == "accuracy":
-            observed, event = (self.predicted == self.codes).astype(np.float64), "correct"
-        elif self.cost is None:
-            raise InvalidArgumentError(
-                "of='cost' needs costs: audit(..., cost=[[0, 1], [5, 0]]), or --cost \"0,1;5,0\", "
-                "as cost[actual][predicted]."
-            )
-        else:
-            observed, event = row_costs(self.codes, self.predicted, self.cost), "cost"
-            stated = (self.probabilities * self.cost[:, self.predicted].T).sum(axis=1)
-        mean = float(np.average(observed, weights=self.weights))
-        variance = float(np.average((observed - mean) ** 2, weights=self.weights))
-        full = np.full(len(row), 1.0)
-        own = Errors(
-            stated,
-            observed,
-            variance * full,
-            expected=mean * full,
-            sign=1 if of == "cost" else -1,
-            is_rate=of != "cost",
-        )
-        return self._weighted(own), event
-
-    def _weighted(self, errors: Errors) -> Errors:
-        return Errors(**vars(errors) | {"weights": self.weights, "groups": self.groups})
+__all__ = ["Segments", "Subgroups", "Where", "find_segments", "subgroup_table"]
 
 
 # ---- results -------------------------------------------------------------------------------------
-
-
-class SegmentRecord(TypedDict):
-    """A segment in JSON; attributes as in `Segments`."""
-
-    rule: str
-    n: int
-    share: float
-    stated: float
-    observed: float
-    low: float
-    high: float
-    elsewhere: float | None
-    p_value: float
-    rows_needed: float | None
-
-
-class DetectableRecord(TypedDict):
-    """What would have been found, in JSON."""
-
-    share: float
-    offset: float
-    probability: float
-
-
-class WhereRecord(TypedDict):
-    """The result of a search in JSON."""
-
-    of: str
-    event: str
-    level: float
-    n_segments: int
-    found: list[SegmentRecord]
-    open: list[SegmentRecord]
-    detectable: DetectableRecord | None
-    reason: str | None
-    sentences: list[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segments(ColumnTable):
     """One row per segment: what the model says there, and what is observed.
 
-    Parameters
-    ----------
-    rule : ndarray of str
-        Its conditions.
-    n : ndarray of int
-        Rows in it.
-    share : ndarray of float64
-        Their share of all rows, by weight.
-    stated : ndarray of float64
-        Mean probability of the event that the model states; of costs, the mean expected cost.
-    observed, low, high : ndarray of float64
-        Share of the rows in which the event happened, or mean cost, with an interval that holds
-        for all segments that were looked at.
-    elsewhere : ndarray of float64
-        The same of all other rows.
-    p_value : ndarray of float64
-        Corrected for all segments that were looked at.
-    rows_needed : ndarray of float64
-        Rows of the whole table with which a segment that is as far off as this one is found with
-        probability .9; NaN if no number is enough.
+    `n` and `share` are the rows in it, and their share of all rows by weight. `stated` is the mean
+    probability of the event that the model states; of costs, the mean expected cost. `observed` is
+    the share of the rows in which the event happened, or the mean cost; its interval, `low` to
+    `high`, holds for all segments that were looked at, and the p-value is corrected for them.
+    `elsewhere` is the same of all other rows. With `rows_needed` rows of the whole table, a segment
+    that is as far off is found with probability .9; NaN if no number is enough.
     """
 
     rule: NDArray[np.object_]
@@ -225,21 +65,10 @@ class Segments(ColumnTable):
 class Subgroups(ColumnTable):
     """One row per value, or range, of named columns.
 
-    Parameters
-    ----------
-    column : ndarray of str
-        The column.
-    value : ndarray of str
-        Its value or range.
-    n, share, stated, observed, low, high, elsewhere : ndarray
-        As in `Segments`; the intervals hold for all rows of the table at once.
-    p_value : ndarray of float64
-        Of "as stated" (calibration) or "as elsewhere" (accuracy and cost), corrected for the
-        number of subgroups by Holm's method.
-    found : ndarray of bool
-        Whether the p-value is at most 1 - level.
-    of : {"calibration", "accuracy", "cost"}
-        The kind of error.
+    Columns are those of `Segments`; the intervals hold for all rows of the table at once. P-values
+    are of "as stated" (calibration) or "as elsewhere" (accuracy and cost), corrected for the number
+    of subgroups by Holm's method. A subgroup is `found` if it is at most 1 - level. `of` is the
+    kind of error: "calibration", "accuracy" or "cost".
     """
 
     column: NDArray[np.object_]
@@ -293,20 +122,27 @@ class Where:
     def sentences(self) -> list[str]:
         """Return the result in sentences: the segments, the open ones, and what was missed."""
         if self.reason is not None:
-            return [f"No segment is possible: {self.reason}."]
+            return [self.no_segment_sentence()]
         texts = [self.describe(self.found, line) for line in range(len(self.found))]
-        heading = f"{count_of(len(self.found), 'segment')} found"
-        if self.of == "calibration":
-            heading += f", in which the stated probability of {self.event} is off"
-        else:
-            what = "accuracy is lower" if self.of == "accuracy" else "costs are higher"
-            heading += f", in which {what} than elsewhere"
-        lines = [f"{heading}:", *texts] if texts else ["No segment found."]
-        lines.append(self.detectable_sentence())
+        lines = [self.found_sentence(), *texts, self.detectable_sentence()]
         if len(self.open):
             lines.append("Open, because chance can explain them:")
             lines += [self.describe(self.open, line) for line in range(len(self.open))]
         return lines
+
+    def no_segment_sentence(self) -> str:
+        """Return why no segment could be looked at."""
+        return f"No segment is possible: {self.reason}."
+
+    def found_sentence(self) -> str:
+        """Return how many segments were found, and what is wrong in them."""
+        if not len(self.found):
+            return "No segment found."
+        heading = f"{count_of(len(self.found), 'segment')} found"
+        if self.of == "calibration":
+            return f"{heading}, in which the stated probability of {self.event} is off:"
+        what = "accuracy is lower" if self.of == "accuracy" else "costs are higher"
+        return f"{heading}, in which {what} than elsewhere:"
 
     def describe(self, segments: Segments, line: int) -> str:
         """Return one segment as a sentence."""
@@ -350,23 +186,23 @@ class Where:
             f"{probability}."
         )
 
-    def to_dict(self) -> WhereRecord:
+    def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values."""
-        found, waiting = (
-            cast(list[SegmentRecord], one.records()) for one in (self.found, self.open)
-        )
-        detectable: DetectableRecord | None = None
+        detectable = None
         if self.reason is None:
             detectable = {
-                "share": WANTED_SHARE, "offset": self.detectable, "probability": POWER,
-            }  # fmt: skip
+                "share": WANTED_SHARE,
+                "offset": self.detectable,
+                "probability": POWER,
+                "sentence": self.detectable_sentence(),
+            }
         return {
             "of": self.of,
             "event": self.event,
             "level": self.level,
             "n_segments": self.n_segments,
-            "found": found,
-            "open": waiting,
+            "found": self.found.records(),
+            "open": self.open.records(),
             "detectable": detectable,
             "reason": self.reason,
             "sentences": self.sentences(),
@@ -423,39 +259,33 @@ def find_segments(
     return Where(of, event, level, n_rows, result.n_segments, found, waiting, result.detectable)
 
 
-def _means(errors: Errors, inside: NDArray[np.bool_]) -> tuple[int, float, float, float, float]:
-    """Return rows, share, stated, observed and observed elsewhere."""
+def _means(errors: Errors, groups: Sequence[NDArray[np.bool_]]) -> dict[str, Any]:
+    """Return rows, share, stated, observed and observed elsewhere of some groups of rows."""
     w = errors.w
 
-    def mean(values: FloatArray, chosen: NDArray[np.bool_]) -> float:
-        total = float(w[chosen].sum())
-        return float(w[chosen] @ values[chosen]) / total if total > 0 else math.nan
+    def means(values: FloatArray, *, inside: bool = True) -> FloatArray:
+        chosen = [rows == inside for rows in groups]
+        totals = np.array([w[rows].sum() for rows in chosen])
+        sums = np.array([w[rows] @ values[rows] for rows in chosen])
+        mean: FloatArray = np.full(len(sums), np.nan)
+        np.divide(sums, totals, out=mean, where=totals > 0)
+        return mean
 
-    return (
-        int(inside.sum()),
-        float(w[inside].sum() / w.sum()),
-        mean(errors.stated, inside),
-        mean(errors.observed, inside),
-        mean(errors.observed, ~inside),
-    )
+    return {
+        "n": np.array([rows.sum() for rows in groups], dtype=np.intp),
+        "share": np.array([w[rows].sum() / w.sum() for rows in groups], dtype=np.float64),
+        "stated": means(errors.stated),
+        "observed": means(errors.observed),
+        "elsewhere": means(errors.observed, inside=False),
+    }
 
 
 def _segments(results: list[SegmentResult], errors: Errors) -> Segments:
-    lines = [_means(errors, one.rows) for one in results]
-    n, share, stated, observed, elsewhere = (
-        zip(*lines, strict=True) if lines else ([], [], [], [], [])
-    )
+    numbers = ("low", "high", "p_value", "rows_needed")
     return Segments(
         rule=np.array([one.rule for one in results], dtype=object),
-        n=np.array(n, dtype=np.intp),
-        share=np.array(share, dtype=np.float64),
-        stated=np.array(stated, dtype=np.float64),
-        observed=np.array(observed, dtype=np.float64),
-        low=np.array([one.low for one in results], dtype=np.float64),
-        high=np.array([one.high for one in results], dtype=np.float64),
-        elsewhere=np.array(elsewhere, dtype=np.float64),
-        p_value=np.array([one.p_value for one in results], dtype=np.float64),
-        rows_needed=np.array([one.rows_needed for one in results], dtype=np.float64),
+        **_means(errors, [one.rows for one in results]),
+        **{name: np.array([getattr(one, name) for one in results], float) for name in numbers},
     )
 
 
@@ -484,22 +314,23 @@ def subgroup_table(
         values, group = column_groups(table.schema.columns[index], table.columns[index])
         present = [code for code in range(len(values)) if (group == code).any()]
         lines += [(name, values[code], group == code) for code in present]
+    columns_of, values_of, rows_of = zip(*lines, strict=True)
+    means = _means(errors, rows_of)
     at_once = 1 - (1 - level) / len(lines)
-    tests = [_subgroup_test(errors, inside, at_once) for _, _, inside in lines]
-    adjusted = holm([test[0] for test in tests])
-    n, share, stated, observed, elsewhere = zip(
-        *[_means(errors, inside) for _, _, inside in lines], strict=True
-    )
+    tests = [
+        _subgroup_test(
+            errors, inside, at_once, {name: float(one[k]) for name, one in means.items()}
+        )
+        for k, inside in enumerate(rows_of)
+    ]
+    p_values, low, high = zip(*tests, strict=True)
+    adjusted = holm(p_values)
     return Subgroups(
-        column=np.array([name for name, _, _ in lines], dtype=object),
-        value=np.array([value for _, value, _ in lines], dtype=object),
-        n=np.array(n, dtype=np.intp),
-        share=np.array(share),
-        stated=np.array(stated),
-        observed=np.array(observed),
-        low=np.array([test[1] for test in tests]),
-        high=np.array([test[2] for test in tests]),
-        elsewhere=np.array(elsewhere),
+        column=np.array(columns_of, dtype=object),
+        value=np.array(values_of, dtype=object),
+        **means,
+        low=np.array(low),
+        high=np.array(high),
         p_value=adjusted,
         found=adjusted <= 1 - level + 1e-12,
         of=of,
@@ -507,13 +338,11 @@ def subgroup_table(
 
 
 def _subgroup_test(
-    errors: Errors, inside: NDArray[np.bool_], level: float
+    errors: Errors, inside: NDArray[np.bool_], level: float, means: dict[str, float]
 ) -> tuple[float, float, float]:
     """Return the p-value of one subgroup, and the interval of its observed mean."""
-    from scipy.special import ndtr, ndtri
-
     own, other = _spread(errors, inside), _spread(errors, ~inside)
-    _, _, stated, observed, elsewhere = _means(errors, inside)
+    observed = means["observed"]
     reach = float(ndtri((1 + level) / 2)) * math.sqrt(own)
     if errors.is_rate:
         weight = float(errors.w[inside].sum())
@@ -524,11 +353,11 @@ def _subgroup_test(
     else:
         n, low, high = 0.0, observed - reach, observed + reach
     if errors.expected is None:
-        return exact_p(observed, stated, n), low, high
+        return exact_p(observed, means["stated"], n), low, high
     error = math.sqrt(own + other)
     if not inside.any() or inside.all() or error == 0:
         return 1.0, low, high
-    return 2 * float(ndtr(-abs(observed - elsewhere) / error)), low, high
+    return 2 * float(ndtr(-abs(observed - means["elsewhere"]) / error)), low, high
 
 
 def _spread(errors: Errors, inside: NDArray[np.bool_]) -> float:

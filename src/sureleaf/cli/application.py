@@ -4,10 +4,10 @@ import errno
 import functools
 import inspect
 import itertools
-import re
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ from sureleaf.cli import (
     study,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
-from sureleaf.errors import InvalidArgumentError, shortened
+from sureleaf.errors import InvalidArgumentError, TextColumnWarning, shortened
 from sureleaf.formatting import visible
 from sureleaf.progress import progress_enabled
 
@@ -107,19 +107,11 @@ _add(doctor.doctor)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, by default on the arguments of this process.
+    """Run the command line, by default on the arguments of this process, and exit.
 
-    Parameters
-    ----------
-    arguments : list of str, optional
-        The arguments after the name of the program; by default ``sys.argv[1:]``.
-
-    Raises
-    ------
-    SystemExit
-        Always. The code is 0 after success, 1 if --gate finds the new report worse, 2 (with one
-        line on stderr) if the arguments or the data are wrong, 130 after Ctrl-C, 143 after
-        SIGTERM, 129 after SIGHUP (the terminal was closed).
+    The code is 0 after success, 1 if --gate finds the new report worse, 2 (with one line on stderr)
+    if the arguments or the data are wrong, 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP
+    (the terminal was closed).
     """
     prepare_streams()
     words = sys.argv[1:] if arguments is None else arguments
@@ -140,20 +132,45 @@ def main(arguments: list[str] | None = None) -> None:
     except sureleaf.SureleafError as error:
         _stop(str(error))
     except OSError as error:
-        if error.errno == errno.EPIPE:
-            exit_silently()
-        _stop(f"{error.filename or 'output'}: {error.strerror or error}")
+        _stop(_of_system(error))
     except MemoryError as error:
-        _stop(f"not enough memory: {error}")
+        _stop(f"{_NO_MEMORY} ({error or 'a part of it was refused'})")
+    except RuntimeError as error:
+        if not _is_of_thread_start(error):
+            raise
+        _stop(f"{_NO_MEMORY} ({error})")
     if code == INTERRUPTED:  # newer typer turns Ctrl-C into this instead of Abort
         _stop("interrupted", code=INTERRUPTED)
     sys.exit(code or 0)
 
 
+_NO_MEMORY = (
+    "not enough memory, or too many threads or processes. Free some, raise the limit (ulimit -a), "
+    "or use fewer: --jobs 1"
+)
+
+
+def _is_of_thread_start(error: RuntimeError) -> bool:
+    """Whether the system has refused a thread, for which Python has no error of its own."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_code is threading.Thread.start.__code__ for frame, _ in frames)
+
+
+def _of_system(error: OSError) -> str:
+    """Return the message of an error of the system; a closed pipe ends the command silently."""
+    if error.errno == errno.EPIPE:
+        exit_silently()
+    if error.errno == errno.EBADF and error.filename is None:
+        return (
+            "standard output is closed, and what would be printed is lost. Files are complete. "
+            "Open it: > FILE, or > /dev/null for nothing"
+        )
+    return f"{error.filename or 'output'}: {error.strerror or error}"
+
+
 _MAY_BE_EMPTY = (
     *("--target", "-t", "--group", "--weight", "--drop", "--id", "--categorical", "--keep", "--by"),
-    *("--positive", "--classes", "--title", "--missing", "--delimiter", "--encoding", "--decimal"),
-    "--thousands",
+    *("--positive", "--classes", "--title", "--csv", "--tree"),
 )
 """The options whose value is not a name of a file: a column may have no name."""
 
@@ -173,7 +190,19 @@ def _refuse_empty(words: list[str]) -> None:
 
 @functools.cache  # a process that runs many commands builds it once
 def _parser() -> Any:
-    return typer.main.get_command(application)
+    parser = typer.main.get_command(application)
+    _hide_types_of_flags(parser, None)
+    return parser
+
+
+def _hide_types_of_flags(command: Any, parent: typer.Context | None) -> None:
+    """Let --help show a flag without the type of its value: no value is given."""
+    context = typer.Context(command, parent=parent, **command.context_settings)
+    for option in command.get_params(context):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+    for subcommand in getattr(command, "commands", {}).values():
+        _hide_types_of_flags(subcommand, context)
 
 
 @contextmanager
@@ -206,12 +235,11 @@ class _Notes:
         self._text_columns: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        line = _one_line(message)
-        if column := re.match(r"column (.+?) (of .+ is text|holds text)", line):
-            if column[1] in self._text_columns:
+        if isinstance(message, TextColumnWarning):
+            if message.column in self._text_columns:
                 return
-            self._text_columns.add(column[1])
-        typer.echo(f"sureleaf: note: {line}", err=True)
+            self._text_columns.add(message.column)
+        typer.echo(f"sureleaf: note: {_one_line(message)}", err=True)
 
 
 def _message(error: Exception) -> str:

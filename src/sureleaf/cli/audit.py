@@ -1,9 +1,9 @@
 """``sureleaf audit``: check a fitted model of any library on unseen rows."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,10 +11,15 @@ from sureleaf.cli import options
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 
+if TYPE_CHECKING:
+    from sureleaf.auditing import Audit, Subgroups, Where
+    from sureleaf.commands.question import Question
+    from sureleaf.comparison import Comparison
+
 __all__ = ["audit"]
 
 
-@options.with_csv_options
+@options.with_table_options("group", "weight", "drop", "csv")
 def audit(
     context: typer.Context,
     model: Annotated[
@@ -27,7 +32,7 @@ def audit(
     ],
     data: options.Data,
     target: options.Target,
-    csv: "options.CsvFormat",
+    table: options.TableOptions,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -35,8 +40,13 @@ def audit(
         ),
     ] = None,
     rows: Annotated[
-        str, typer.Option(help="Whether the rows are unseen or the training rows of the model.")
-    ] = "unseen",
+        str | None,
+        typer.Option(
+            help="Whether the rows are unseen or the training rows of the model.",
+            metavar="unseen | training",
+            show_default="unseen if the model can tell",
+        ),
+    ] = None,
     trust_pickle: Annotated[
         bool,
         typer.Option(
@@ -67,7 +77,7 @@ def audit(
     ] = "calibration",
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A table per value of a column; may be repeated."),
+        options.column_option(help="A table per value of a column; may be repeated."),
     ] = None,
     against: Annotated[
         Path | None,
@@ -78,18 +88,19 @@ def audit(
         ),
     ] = None,
     measure: Annotated[
-        str, typer.Option(help="The measure of --against, such as accuracy, auc or nce.")
-    ] = "accuracy",
+        str | None,
+        typer.Option(
+            help="The measure of --against, such as auc or nce.",
+            show_default="cost with costs, else accuracy",
+        ),
+    ] = None,
     positive: options.Positive = None,
     cost: options.Cost = None,
-    group: options.Group = None,
-    weight: options.Weight = None,
     seed: options.Seed = 0,
     bins: Annotated[int, typer.Option(help="Number of bins of the predicted probability.")] = 10,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
     level: options.Level = 0.95,
-    drop: options.Drop = None,
     batches: Annotated[
         bool,
         typer.Option(
@@ -98,7 +109,6 @@ def audit(
             "read in batches. --where needs a file in memory.",
         ),
     ] = False,
-    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a fitted model on unseen rows, and find the segments where it is wrong.
@@ -117,77 +127,98 @@ def audit(
 
     - sureleaf audit model.sureleaf folder-of-parquet --target class
     """
-    from rich.text import Text
-
     from sureleaf import auditing
-    from sureleaf.cli.output import show, show_json
-    from sureleaf.errors import TrainingRowsWarning
+    from sureleaf.cli.output import show_json
     from sureleaf.report.audit_report import audit_document, write_audit
     from sureleaf.report.request import Origin
-    from sureleaf.report.terminal import show_audit, show_subgroups, show_where
 
-    options.check_output(output, model, data, against, cost, overwrite=overwrite)
+    options.check_output(output, model, data, against, cost)
     files = [model, *([] if against is None else [against])]
     loaded = [
         auditing.load_model(file, trust_pickle=trust_pickle, trust=trust or ()) for file in files
     ]
-    given = (_read_in_batches if data.is_dir() or batches else _read_in_memory)(
-        data, loaded[0], csv, target=target, group=group, weight=weight, drop=drop or ()
+    read = _read_in_batches if data.is_dir() or batches else _read_in_memory
+    question, labels = read(data, target, loaded[0], table)
+    (result, *others), caught = _audit_all(
+        loaded,
+        question,
+        rows=rows,
+        level=level,
+        confidence=confidence,
+        utility=utility,
+        n_bins=bins,
+        classes=None if classes is None else options.read_labels(classes, labels),
+        cost=None if cost is None else options.read_cost(cost, labels),
+        positive=options.read_label(positive, labels),
     )
-    label = options.read_label(positive, given.labels)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TrainingRowsWarning)
-        result, *others = (
-            auditing.audit(
-                one,
-                given.X,
-                given.y,
-                rows=rows,
-                level=level,
-                confidence=confidence,
-                utility=utility,
-                n_bins=bins,
-                classes=None if classes is None else options.read_labels(classes, given.labels),
-                cost=None if cost is None else options.read_cost(cost, given.labels),
-                sample_weight=given.weights,
-                groups=given.groups,
-                positive=label,
-            )
-            for one in loaded
-        )
-    n_left_out = given.n_left_out + result.audited.n_unlabelled
+    n_left_out = question.n_left_out + result.audited.n_unlabelled
     segments = result.where(of, random_state=seed) if where else None
     subgroups = result.by(*by, of=of) if by else None
     comparison = result.compare(others[0], measure=measure) if others else None
-    compared = None if comparison is None else (others[0].model, comparison)
-    origin = Origin(
-        target,
-        source=data.name,
-        command=repeat_command(context, "audit", model, data),
-        data_sha256=sha256(data),
-        rows_left_out=n_left_out,
-        columns_left_out=tuple(drop or ()),
-    )
     if output is not None or as_json:
+        origin = Origin(
+            target,
+            source=data.name,
+            command=repeat_command(context, "audit", model, data),
+            data_sha256=sha256(data),
+            rows_left_out=n_left_out,
+            columns_left_out=table.drop,
+        )
         document = audit_document(
-            result, origin, model_file=model.name, where=segments, by=subgroups, comparison=compared
+            result,
+            origin,
+            model_file=model.name,
+            where=segments,
+            by=subgroups,
+            comparison=None if comparison is None else (others[0].model, comparison),
         )
     if output is not None:
         write_audit(document, output)
     if as_json:
         _echo(caught)
         show_json(dict(document))
-        return
+    else:
+        _show(result, segments, subgroups, comparison, n_left_out, output)
+
+
+def _audit_all(
+    models: list[Any], question: "Question", **settings: Any
+) -> "tuple[list[Audit], list[warnings.WarningMessage]]":
+    """Audit all models on the same rows; return the warnings about training rows, too."""
+    from sureleaf import auditing
+    from sureleaf.errors import TrainingRowsWarning
+
+    settings |= {"sample_weight": question.weights, "groups": question.groups}
+    settings |= {"sample_weight": question.weights, "groups": question.groups}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TrainingRowsWarning)
+        audits = [auditing.audit(one, question.X, question.y, **settings) for one in models]
+    return audits, caught
+
+
+def _show(
+    result: "Audit",
+    segments: "Where | None",
+    subgroups: "Subgroups | None",
+    comparison: "Comparison | None",
+    n_left_out: int,
+    page: Path | None,
+) -> None:
+    from rich.text import Text
+
+    from sureleaf.cli.output import show
+    from sureleaf.commands.terminal import show_audit, show_subgroups, show_where
+
     seen = ["If they are its training rows, give --rows training."] if result.looks_seen else []
     show(*show_audit(result), *seen, *options.unlabelled_note(n_left_out))
     if segments is not None:
         show("", *show_where(segments))
     if subgroups is not None:
-        show("", *show_subgroups(subgroups, level))
+        show("", *show_subgroups(subgroups, result.level))
     if comparison is not None:
         show("", Text(str(comparison)))
-    if output is not None:
-        show("", Text(f"Page: {output}"))
+    if page is not None:
+        show("", Text(f"Page: {page}"))
 
 
 def _echo(caught: list[warnings.WarningMessage]) -> None:
@@ -197,27 +228,16 @@ def _echo(caught: list[warnings.WarningMessage]) -> None:
         typer.echo(f"sureleaf: note: {' '.join(text.split())}", err=True)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The rows to audit; of a table that is read in batches, the names of its columns."""
-
-    X: Any
-    y: Any
-    weights: Any
-    groups: Any
-    labels: Any
-    n_left_out: int = 0
-
-
-def _read_in_memory(data: Path, model: Any, csv: Any, *, target: str, **names: Any) -> _Rows:
+def _read_in_memory(
+    data: Path, target: str, model: Any, table: options.TableOptions
+) -> "tuple[Question, Any]":
+    """Return the rows, and their labels."""
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-    from sureleaf.report.question import read_question
     from sureleaf.table.encoding import quoted
 
-    question = read_question(data, target, csv=csv, **names)
-    X, y, n_left_out = question.X, question.y, question.n_left_out
+    question = table.read(data, target)
     if isinstance(model, TreeClassifier | BaggedTreesClassifier) and model.model_.schema.named:
-        available = set(X.column_names)
+        available = set(question.X.column_names)
         missing = [name for name in model.model_.schema.names if name not in available]
         if missing:
             columns = "column is" if len(missing) == 1 else "columns are"
@@ -226,15 +246,19 @@ def _read_in_memory(data: Path, model: Any, csv: Any, *, target: str, **names: A
                 f"{len(missing)} {columns} missing: {quoted(missing)}. Add them to the file, with "
                 "empty cells if unknown."
             )
-    return _Rows(X, y, question.weights, question.groups, y, n_left_out)
+    return question, question.y
 
 
 def _read_in_batches(
-    data: Path, model: Any, csv: Any, *, target: str, weight: Any, group: Any, drop: Any
-) -> _Rows:
+    data: Path, target: str, model: Any, table: options.TableOptions
+) -> "tuple[Question, Any]":
+    """Return the source of the rows with the names of its columns, and the labels of the model."""
     import numpy as np
 
+    from sureleaf.commands.question import Question
     from sureleaf.scale import open_source
 
-    source = replace(open_source(data, csv=csv), drop=tuple(drop), skips_unlabelled=True)
-    return _Rows(source, target, weight, group, np.asarray(getattr(model, "classes_", ())))
+    opened = open_source(data, csv=table.csv)
+    source = replace(opened, drop=table.drop, skips_unlabelled=True)
+    columns: dict[str, Any] = {"y": target, "groups": table.group, "weights": table.weight}
+    return Question(source, **columns, n_left_out=0), np.asarray(getattr(model, "classes_", ()))

@@ -1,7 +1,7 @@
 """``sureleaf certificate``: what held-out rows prove about all leaves of a tree at once."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,8 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["certificate"]
 
 
-@options.with_tree_options
-@options.with_csv_options
+@options.with_table_options("drop", "csv")
 def certificate(
     source: Annotated[
         Path,
@@ -22,8 +21,7 @@ def certificate(
             metavar="MODEL | DATA",
         ),
     ],
-    tree_options: dict[str, Any],
-    csv: "options.CsvFormat",
+    table: options.TableOptions,
     held_out: Annotated[
         Path | None,
         typer.Argument(
@@ -36,16 +34,24 @@ def certificate(
     alpha: Annotated[
         float, typer.Option(help="Error probability of the whole certificate.")
     ] = 0.05,
+    rows_are_new: Annotated[
+        bool,
+        typer.Option(
+            "--rows-are-new",
+            help="Your word that the tree has not seen the rows, where the model cannot tell. The "
+            "certificate states it.",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
-    drop: options.Drop = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Prove what can be proven about the leaves of a tree, for all leaves at once.
 
     The certificate holds for any distribution of the data. It needs rows that
-    did not grow the tree.
+    did not grow the tree. For a tree with other options, fit it first, with
+    --levels-from honest.
 
     For example:
 
@@ -56,18 +62,11 @@ def certificate(
     - sureleaf certificate model.sureleaf new.csv -t class --alpha 0.01 --json
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import terminal
-    from sureleaf.report.predictions import is_model, load_tree
-    from sureleaf.report.question import read_question
+    from sureleaf.commands import terminal
+    from sureleaf.commands.predictions import is_model, load_tree
 
     n_left_out = 0
     if is_model(source):
-        unused = next(iter(tree_options), None)
-        if unused is not None:
-            raise InvalidArgumentError(
-                f"--{unused.replace('_', '-')} goes with a table; {source.name} is a fitted model. "
-                "Leave it out."
-            )
         model = options.decided_by(load_tree(source, "certificate"), cost)
         rows = held_out
     else:
@@ -91,15 +90,15 @@ def certificate(
             raise InvalidArgumentError(
                 f"--target must name the column of {rows.name} to predict; it was not given."
             )
-        question = read_question(rows, target, drop=drop or (), csv=csv)
+        question = table.read(rows, target)
         n_left_out = question.n_left_out
         if model is not None:
-            certificate = model.certificate(question.X, question.y, alpha=alpha)
+            certificate = model.certificate(
+                question.X, question.y, alpha=alpha, rows_are_new=rows_are_new
+            )
         else:
-            if cost is not None:
-                tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
-            chosen = {"levels_from": "honest"} | tree_options
-            model = options.make_model(chosen, bagged=None, jobs=jobs, seed=seed)
+            honest = {"levels_from": "honest"}
+            model = options.make_model(honest, cost=cost, y=question.y, jobs=jobs, seed=seed)
             certificate = model.fit(question.X, question.y).certificate(alpha=alpha)
     if as_json:
         show_json(certificate.to_dict())

@@ -65,7 +65,6 @@ def export(
             rich_help_panel="SQL",
         ),
     ] = None,
-    overwrite: options.Overwrite = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Write a saved model as rules, SQL, Python, JSON, ONNX or a drawing.
@@ -90,7 +89,7 @@ def export(
     to_stdout = str(output) == "-"
     file_format = _read_format(to, output)
     if not to_stdout:
-        options.check_output(output, model, cost, overwrite=overwrite)
+        options.check_output(output, model, cost)
     if as_json and to_stdout:
         raise InvalidArgumentError(
             "--json needs --output: the model and JSON cannot both go to standard output."

@@ -11,6 +11,8 @@ from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["leaves"]
 
+SHOWN_LEAVES = 20
+
 _AT_COSTS = (
     "At these costs, p is the probability of the class that is decided for. Confidence is the "
     "probability that the decision of the leaf is the cheapest one. Utility is what it "
@@ -20,7 +22,7 @@ _AT_COSTS = (
 
 
 @options.with_tree_options
-@options.with_csv_options
+@options.with_table_options()
 def leaves(
     data: Annotated[
         Path,
@@ -30,7 +32,7 @@ def leaves(
         ),
     ],
     tree_options: dict[str, Any],
-    csv: "options.CsvFormat",
+    table: options.TableOptions,
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
@@ -42,18 +44,14 @@ def leaves(
             autocompletion=complete_choices("simultaneous"),
         ),
     ] = None,
-    most: Annotated[
-        int, typer.Option(help="Show this many leaves, those with the most rows.", min=1)
-    ] = 20,
-    every: Annotated[bool, typer.Option("--all", help="Show all leaves.")] = False,
-    group: options.Group = None,
-    weight: options.Weight = None,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Show all leaves, not only the 20 that have the most rows."),
+    ] = False,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
-    drop: options.Drop = None,
-    categorical: options.Categorical = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the leaves of a tree and how sure each one is on unseen rows.
@@ -75,25 +73,13 @@ def leaves(
     - sureleaf leaves data.csv --target class --guarantee simultaneous
     """
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import command_values, terminal
-    from sureleaf.report.predictions import is_model, load_tree
-    from sureleaf.report.question import read_question
+    from sureleaf.commands import json_values, terminal
+    from sureleaf.commands.predictions import is_model, load_tree
 
     n_left_out = 0
     if is_model(data):
-        table_options = tree_options | {
-            "target": target,
-            "group": group,
-            "weight": weight,
-            "drop": drop,
-            "categorical": categorical,
-        }
-        unused = [name for name, value in table_options.items() if value not in (None, [])]
-        if unused:
-            raise InvalidArgumentError(
-                f"--{unused[0].replace('_', '-')} goes with a table; {data.name} is a fitted "
-                "model. Leave it out."
-            )
+        columns = {name: value for name, value in vars(table).items() if name != "csv"}
+        options.refuse_table_options(tree_options, data.name, target=target, **columns)
         model = options.decided_by(load_tree(data, "leaves"), cost)
     elif target is None and not data.exists():
         raise InvalidArgumentError(f"there is no file {str(data)!r}. Check its name.")
@@ -102,32 +88,22 @@ def leaves(
             f"--target must name the column of {data.name} to predict; it was not given."
         )
     else:
-        question = read_question(
-            data,
-            target,
-            group=group,
-            weight=weight,
-            drop=drop or (),
-            categorical=categorical or (),
-            csv=csv,
-        )
-        if cost is not None:
-            tree_options = tree_options | {"cost": options.read_cost(cost, question.y)}
+        question = table.read(data, target)
         if guarantee is not None:
             tree_options = {"levels_from": "honest"} | tree_options
-        model = options.make_model(tree_options, bagged=None, jobs=jobs, seed=seed)
+        model = options.make_model(tree_options, cost=cost, y=question.y, jobs=jobs, seed=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
     levels = {"level": level, "confidence": confidence, "utility": utility}
+    most = None if every else SHOWN_LEAVES
     if guarantee is not None:
-        shown_rows = {"most": most, "every": every}
-        _show_guaranteed(model, guarantee, levels, shown_rows, n_left_out, as_json=as_json)
+        _show_guaranteed(model, guarantee, levels, most, n_left_out, as_json=as_json)
         return
-    table = model.leaves(**levels)
+    leaf_table = model.leaves(**levels)
     if as_json:
-        show_json(command_values.leaf_values(model, table))
+        show_json(json_values.leaf_values(model, leaf_table))
     else:
-        text = terminal.show_leaves(model, table, level, None if every else most)
+        text = terminal.show_leaves(model, leaf_table, level, most)
         rule = model.model_.rule
         show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))
 
@@ -136,32 +112,25 @@ def _show_guaranteed(
     model: Any,
     guarantee: str,
     levels: dict[str, Any],
-    shown_rows: dict[str, Any],
+    most: int | None,
     n_left_out: int,
     *,
     as_json: bool,
 ) -> None:
     """Show what held-out rows prove about all leaves at once."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.report import command_values, terminal
+    from sureleaf.commands import json_values, terminal
 
     options.check_held_out(
         model,
         "--guarantee",
         "Fit it with --levels-from honest, which sets half of the rows aside.",
     )
-    table = model.leaves(**levels, guarantee=guarantee)
-    n_grown = model.model_.held_out.n_grown
-    level, confidence = levels["level"], levels["confidence"]
+    leaf_table = model.leaves(**levels, guarantee=guarantee)
+    of_all = (model.model_.held_out.n_grown, levels["level"], levels["confidence"])
     if as_json:
-        show_json(command_values.guaranteed_values(model, table, n_grown, level, confidence))
+        show_json(json_values.guaranteed_values(model, leaf_table, *of_all))
         return
-    text = terminal.show_guaranteed(
-        table,
-        n_grown,
-        level,
-        confidence,
-        at_costs=model.model_.rule is not None,
-        **shown_rows,
-    )
+    at_costs = model.model_.rule is not None
+    text = terminal.show_guaranteed(leaf_table, *of_all, most=most, at_costs=at_costs)
     show(*text, *options.unlabelled_note(n_left_out))

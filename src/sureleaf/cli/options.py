@@ -1,12 +1,14 @@
 """The options that commands share, and functions that read their values."""
 
+import ast
 import functools
 import inspect
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -14,11 +16,14 @@ from sureleaf.cli.output import complete_choices, complete_column
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
+    from sureleaf.commands.question import Question
     from sureleaf.evaluation.designs import Design
-    from sureleaf.files import CsvFormat as CsvFormat  # for the commands, too
+    from sureleaf.files import CsvFormat
     from sureleaf.scale import SourceRows
 
 __all__ = [
+    "Setting",
+    "TableOptions",
     "check_held_out",
     "check_output",
     "decided_by",
@@ -26,15 +31,30 @@ __all__ = [
     "fitted_for",
     "make_model",
     "read_cost",
+    "read_csv_format",
     "read_design",
     "read_label",
     "read_labels",
+    "refuse_table_options",
+    "row_arguments",
     "unlabelled_note",
-    "with_csv_options",
+    "with_settings",
+    "with_table_options",
     "with_tree_options",
 ]
 
 # ---- the table and its columns -----------------------------------------------------------------
+
+_READING = "Reading the table"
+_TREE = "The tree"
+
+
+def column_option(*names: str, help: str, panel: str | None = None) -> Any:
+    """Return an option whose value is the name of a column, which the shell completes."""
+    return typer.Option(
+        *names, help=help, metavar="COLUMN", autocompletion=complete_column, rich_help_panel=panel
+    )
+
 
 Data = Annotated[
     Path,
@@ -42,138 +62,156 @@ Data = Annotated[
         help="A CSV, Parquet, Arrow, ARFF or Excel file, or - for standard input.", metavar="DATA"
     ),
 ]
-Target = Annotated[
-    str,
-    typer.Option(
-        "--target",
-        "-t",
-        help="Column to predict.",
-        metavar="COLUMN",
-        autocompletion=complete_column,
-    ),
-]
+Target = Annotated[str, column_option("--target", "-t", help="Column to predict.")]
 TableTarget = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "-t",
-        help="Column to predict; needed with a table.",
-        metavar="COLUMN",
-        autocompletion=complete_column,
-    ),
+    str | None, column_option("--target", "-t", help="Column to predict; needed with a table.")
 ]
 TableTargets = Annotated[
     list[str] | None,
-    typer.Option(
+    column_option(
         "--target",
         "-t",
         help="Column to predict; needed with tables. Give it once, or once per table.",
-        metavar="COLUMN",
-        autocompletion=complete_column,
     ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of groups; rows of one group stay together.",
-        metavar="COLUMN",
-        autocompletion=complete_column,
-    ),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option(help="Column of row weights.", metavar="COLUMN", autocompletion=complete_column),
 ]
 
-_READING = "Reading the table"
+_CSV_KEYS = ("delimiter", "encoding", "decimal", "thousands", "missing")
+_MARKS = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}
+_CSV_EXAMPLES = (
+    *(f"delimiter={name}" for name in ("comma", "semicolon", "tab", "bar", "space")),
+    *(f"encoding={name}" for name in ("utf-8", "utf-16", "windows-1252", "latin-1")),
+    *("decimal=comma", "decimal=point"),
+    *(f"thousands={name}" for name in _MARKS),
+    "missing=",
+)
 
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop",
-        "--id",
-        help="Column to leave out, such as a row number; may be repeated.",
-        metavar="COLUMN",
-        autocompletion=complete_column,
-        rich_help_panel=_READING,
-    ),
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--categorical",
-        help="Column of numbers whose values are categories, such as codes; may be repeated.",
-        metavar="COLUMN",
-        autocompletion=complete_column,
-        rich_help_panel=_READING,
-    ),
-]
-CSV_OPTIONS: dict[str, Any] = {
-    "delimiter": Annotated[
-        str | None,
-        typer.Option(
-            help="Delimiter of a CSV file: one character, or its name.",
-            show_default="detected",
-            autocompletion=complete_choices("comma", "semicolon", "tab", "bar", "space"),
-            rich_help_panel=_READING,
+_TABLE_OPTIONS: dict[str, Any] = {
+    "group": Annotated[
+        str | None, column_option(help="Column of groups; rows of one group stay together.")
+    ],
+    "weight": Annotated[str | None, column_option(help="Column of row weights.")],
+    "drop": Annotated[
+        list[str] | None,
+        column_option(
+            "--drop",
+            "--id",
+            help="Column to leave out, such as a row number; may be repeated.",
+            panel=_READING,
         ),
     ],
-    "encoding": Annotated[
-        str | None,
-        typer.Option(
-            help="Encoding of a CSV file.",
-            show_default="utf-8",
-            autocompletion=complete_choices("utf-8", "utf-16", "windows-1252", "latin-1"),
-            rich_help_panel=_READING,
+    "categorical": Annotated[
+        list[str] | None,
+        column_option(
+            help="Column of numbers whose values are categories, such as codes; may be repeated.",
+            panel=_READING,
         ),
     ],
-    "decimal": Annotated[
-        str | None,
-        typer.Option(
-            help="Decimal mark of a CSV file: . or ,",
-            show_default="detected",
-            rich_help_panel=_READING,
-        ),
-    ],
-    "thousands": Annotated[
-        str | None,
-        typer.Option(
-            help="Thousands separator of numbers in a CSV file: . , ' or a space",
-            show_default="none",
-            rich_help_panel=_READING,
-        ),
-    ],
-    "missing": Annotated[
+    "csv": Annotated[
         list[str] | None,
         typer.Option(
-            help="Cell of a CSV file that means a missing value, such as '?'; may be repeated.",
-            metavar="TEXT",
+            "--csv",
+            help="How a CSV file is written, where it is not detected: delimiter=semicolon, "
+            "encoding=windows-1252, decimal=comma, thousands=point, or missing=? for cells that "
+            "mean a missing value; may be repeated.",
+            metavar="KEY=VALUE",
+            autocompletion=complete_choices(*_CSV_EXAMPLES),
             rich_help_panel=_READING,
         ),
     ],
 }
-"""The options of every command that reads a table: how its CSV file is written."""
 
 
-def with_csv_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `CSV_OPTIONS` to a command, which takes them as a `CsvFormat` called ``csv``."""
+@dataclass(frozen=True)
+class TableOptions:
+    """Which columns of a table are read, and how its CSV file is written."""
 
-    def csv_format(
-        delimiter: str | None,
-        encoding: str | None,
-        decimal: str | None,
-        thousands: str | None,
-        missing: list[str] | None,
-    ) -> "CsvFormat":
-        from sureleaf.files import CsvFormat
+    csv: "CsvFormat"
+    group: str | None = None
+    weight: str | None = None
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
 
-        return CsvFormat(delimiter, encoding, decimal, tuple(missing or ()), thousands)
+    def read(self, data: Path, target: str) -> "Question":
+        """Read a table into memory."""
+        from sureleaf.commands.question import read_question
 
-    return _with_options(command, CSV_OPTIONS, "csv", csv_format)
+        return read_question(data, target, **vars(self))
+
+    def read_batches(
+        self,
+        data: Path,
+        target: str,
+        memory: str | None,
+        *,
+        jobs: int | None = None,
+        grows_large_trees: bool | None = None,
+    ) -> "SourceRows":
+        """Read a table in batches; rows without a label are left out, as from one in memory."""
+        from sureleaf.arguments import thread_count
+        from sureleaf.scale import Roles, open_source, read_rows
+
+        kinds = dict.fromkeys(self.categorical, "categorical")
+        return read_rows(
+            open_source(data, csv=self.csv),
+            Roles(target, self.weight, self.group, self.drop, skips_unlabelled=True),
+            categorical_features=kinds or "auto",
+            memory=memory,
+            n_threads=thread_count(jobs),
+            grows_large_trees=grows_large_trees,
+        )
+
+
+def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add options to a command, by default all of the table, which takes them as ``table``."""
+    options = {name: _TABLE_OPTIONS[name] for name in names or _TABLE_OPTIONS}
+
+    def collect(csv: list[str] | None, **columns: Any) -> TableOptions:
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in columns.items()
+            if value is not None
+        }
+        return TableOptions(read_csv_format(csv or ()), **given)
+
+    return functools.partial(_with_options, options=options, name="table", collect=collect)
+
+
+def read_csv_format(settings: Iterable[str]) -> "CsvFormat":
+    """Return what ``KEY=VALUE`` texts say about a CSV file.
+
+    Examples
+    --------
+    >>> read_csv_format(["delimiter=semicolon", "decimal=comma", "missing=?", "missing=-"])
+    CsvFormat(delimiter=';', encoding=None, decimal=',', missing=('?', '-'), thousands=None)
+    """
+    from sureleaf.files import CsvFormat
+
+    values: dict[str, str] = {}
+    missing: list[str] = []
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or key not in _CSV_KEYS:
+            raise InvalidArgumentError(
+                f"--csv must be KEY=VALUE, where KEY is {', '.join(_CSV_KEYS[:-1])} or "
+                f"{_CSV_KEYS[-1]}; got {setting!r}.{suggestion(key, _CSV_KEYS, listed=False)}"
+            )
+        if key == "missing":
+            missing.append(value)
+        elif key in values:
+            raise InvalidArgumentError(
+                f"--csv {key}= must be given once; got {values[key]!r} and {value!r}."
+            )
+        else:
+            values[key] = _MARKS.get(value, value) if key in ("decimal", "thousands") else value
+    return CsvFormat(**values, missing=tuple(missing))
 
 
 def _with_options(
-    command: Callable[..., None], options: dict[str, Any], name: str, collect: Callable[..., Any]
+    command: Callable[..., None],
+    *,
+    options: dict[str, Any],
+    name: str,
+    collect: Callable[..., Any],
 ) -> Callable[..., None]:
     """Add options to a command, which takes what ``collect`` makes of them as one argument."""
 
@@ -217,122 +255,155 @@ ModelName = Annotated[
     ),
 ]
 
-_TREE = "The tree"
-_CRITERIA = ("gain_ratio", "entropy", "gini")
-_TREES = ("default", "c45")
-_PRUNINGS = ("auto", "pessimistic", "cost_complexity", "reduced_error", "utility", "none")
-_CATEGORICAL_SPLITS = ("multiway", "subset")
-_LEAF_ESTIMATES = (
-    "auto",
-    "frequency",
-    "laplace",
-    "m_estimate",
-    "jeffreys",
-    "blend",
-    "shrinkage",
-    "averaging",
-    "venn",
-)
-_LEVELS_FROM = ("cross_fit", "honest", "training")
 
-TREE_OPTIONS: dict[str, Any] = {
-    "tree": Annotated[
-        str | None,
-        typer.Option(
-            help="default, or c45 for the tree that C4.5 grows; other options change it.",
-            show_default="default",
-            autocompletion=complete_choices(*_TREES),
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "max_leaves": Annotated[
-        int | None,
-        typer.Option(
-            help="Largest number of leaves.", show_default="no limit", rich_help_panel=_TREE
-        ),
-    ],
-    "max_depth": Annotated[
-        int | None,
-        typer.Option(
-            help="Largest number of splits from the root to a leaf.",
-            show_default="no limit",
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "margin": Annotated[
-        float | None,
-        typer.Option(
-            help="Accuracy that may be given up for a smaller tree.",
-            show_default="0.01",
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "min_samples_leaf": Annotated[
-        float | None,
-        typer.Option(
-            help="Least number of rows in a leaf; C4.5: in two branches of a split.",
-            show_default="2; bagged: 1",
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "criterion": Annotated[
-        str | None,
-        typer.Option(
-            help="Split criterion: entropy, gini or gain_ratio.",
-            show_default="entropy; bagged: gini; c45: gain_ratio",
-            autocompletion=complete_choices(*_CRITERIA),
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "pruning": Annotated[
-        str | None,
-        typer.Option(
-            help="Pruning: auto, pessimistic, cost_complexity, reduced_error, utility or none.",
-            show_default="auto; bagged: none; c45: pessimistic",
-            autocompletion=complete_choices(*_PRUNINGS),
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "categorical_split": Annotated[
-        str | None,
-        typer.Option(
-            help="Two groups of categories (subset), or one branch per category (multiway).",
-            show_default="subset; c45: multiway",
-            autocompletion=complete_choices(*_CATEGORICAL_SPLITS),
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "leaf_estimate": Annotated[
-        str | None,
-        typer.Option(
-            help="How the counts of a leaf become probabilities: auto, frequency, laplace, "
-            "m_estimate, ...",
-            show_default="auto",
-            autocompletion=complete_choices(*_LEAF_ESTIMATES),
-            rich_help_panel=_TREE,
-        ),
-    ],
-    "levels_from": Annotated[
-        str | None,
-        typer.Option(
-            help="Rows that levels come from: cross_fit, honest (half of the rows are set aside, "
-            "which allows guarantees) or training.",
-            show_default="cross_fit",
-            autocompletion=complete_choices(*_LEVELS_FROM),
-            rich_help_panel=_TREE,
-        ),
-    ],
-}
-"""The options of every command that fits a tree: parameters of `TreeClassifier`, and `tree`."""
+class Setting(NamedTuple):
+    """An option as data: the parameter that it sets, its type, its help and its choices."""
+
+    name: str
+    kind: type
+    help: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    short: str = ""
+    metavar: str | None = None
+
+    def option(self, panel: str | None = None) -> Any:
+        """Return the option as typer has it; its value is None if it is not given."""
+        names = [f"--{self.name.replace('_', '-')}", *([self.short] if self.short else [])]
+        option = typer.Option(
+            *names,
+            help=self.help,
+            metavar=self.metavar,
+            show_default=self.default or False,
+            autocompletion=complete_choices(*self.choices) if self.choices else None,
+            rich_help_panel=panel,
+        )
+        return Annotated[self.kind | None, option]
+
+
+def with_settings(
+    settings: Iterable[Setting], name: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add options to a command, which takes their values as a dict of this name."""
+    options = {setting.name: setting.option() for setting in settings}
+    return functools.partial(_with_options, options=options, name=name, collect=dict)
+
+
+_TREE_SETTINGS = (
+    Setting("max_leaves", int, "Largest number of leaves: the best such tree.", "no limit"),
+    Setting("max_depth", int, "Largest number of splits from the root to a leaf.", "no limit"),
+    Setting(
+        "margin",
+        float,
+        "Accuracy that may be given up for a smaller tree.",
+        "0.01; with --max-leaves: 0",
+    ),
+    Setting(
+        "levels_from",
+        str,
+        "Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
+        "allows guarantees) or training.",
+        "cross_fit",
+        ("cross_fit", "honest", "training"),
+    ),
+)
+_TREES = ("default", "c45")
+_TREE_EXAMPLES = (
+    *_TREES,
+    *(f"criterion={name}" for name in ("entropy", "gini", "gain_ratio")),
+    *(f"pruning={name}" for name in ("auto", "pessimistic", "cost_complexity", "none")),
+    *(f"categorical_split={name}" for name in ("subset", "multiway")),
+    *(f"leaf_estimate={name}" for name in ("frequency", "laplace", "m_estimate")),
+    "min_samples_leaf=",
+)
+_OWN_OPTIONS = ("cost", "n_jobs", "random_state")  # --cost, --jobs and --seed
 
 
 def with_tree_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `TREE_OPTIONS` to a command, which takes the given ones as a dict `tree_options`."""
+    """Add the options of the tree to a command, which takes their values as ``tree_options``.
 
-    def given(**values: Any) -> dict[str, Any]:
-        return {name: value for name, value in values.items() if value is not None}
+    They are parameters of `TreeClassifier`, and ``tree``, the name of what they change.
+    """
+    options: dict[str, Any] = {
+        "tree": Annotated[
+            list[str] | None,
+            typer.Option(
+                "--tree",
+                help="default, c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as "
+                "pruning=none: any parameter of TreeClassifier; may be repeated.",
+                metavar="NAME",
+                show_default="default",
+                autocompletion=complete_choices(*_TREE_EXAMPLES),
+                rich_help_panel=_TREE,
+            ),
+        ]
+    }
+    options |= {setting.name: setting.option(_TREE) for setting in _TREE_SETTINGS}
+    return _with_options(command, options=options, name="tree_options", collect=read_tree_options)
 
-    return _with_options(command, TREE_OPTIONS, "tree_options", given)
+
+def read_tree_options(tree: list[str] | None, **given: Any) -> dict[str, Any]:
+    """Return the values of the options that are given.
+
+    Examples
+    --------
+    >>> read_tree_options(["c45", "min_samples_leaf=5", "pruning=none"], max_leaves=4)
+    {'max_leaves': 4, 'tree': 'c45', 'min_samples_leaf': 5, 'pruning': None}
+    """
+    values = {name: value for name, value in given.items() if value is not None}
+    for text in tree or ():
+        parameter, equals, value = text.partition("=")
+        if not equals:
+            parameter, value = "tree", text
+        if not equals and text not in _TREES:
+            raise InvalidArgumentError(
+                f"--tree must be {', '.join(_TREES)} or PARAMETER=VALUE; got {text!r}."
+                f"{suggestion(text, _TREES, listed=False)}"
+            )
+        if equals and parameter not in (known := _tree_parameters()):
+            raise InvalidArgumentError(
+                f"--tree must name a parameter of TreeClassifier; got {parameter!r}."
+                f"{suggestion(parameter, known)}"
+            )
+        if parameter in values:
+            raise InvalidArgumentError(
+                f"{parameter} of the tree must be given once; got {values[parameter]!r} and "
+                f"{value!r}."
+            )
+        values[parameter] = _read_value(value)
+    return values
+
+
+def _tree_parameters() -> list[str]:
+    from sureleaf.estimators import TreeClassifier
+
+    return [name for name in TreeClassifier().get_params() if name not in _OWN_OPTIONS]
+
+
+def _read_value(text: str) -> Any:
+    """Return the number, list or None that is written; other values are text."""
+    if text.lower() in ("none", "true", "false"):
+        text = text.capitalize()
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _written_option(name: str) -> str:
+    """Return the option that gave one of the `tree_options`."""
+    names = {setting.name for setting in _TREE_SETTINGS}
+    return f"--{name.replace('_', '-')}" if name in names else "--tree"
+
+
+def refuse_table_options(tree_options: dict[str, Any], file: str, **others: Any) -> None:
+    """Raise an error for an option of a table or of growing a tree beside a fitted model."""
+    unused = [_written_option(name) for name in tree_options]
+    unused += [f"--{name}" for name, value in others.items() if value]
+    if unused:
+        raise InvalidArgumentError(
+            f"{unused[0]} goes with a table; {file} is a fitted model. Leave it out."
+        )
 
 
 Bagged = Annotated[
@@ -346,41 +417,33 @@ Bagged = Annotated[
 
 
 def make_model(
-    tree_options: dict[str, Any], *, bagged: int | None, jobs: int | None, seed: int
+    tree_options: dict[str, Any],
+    *,
+    cost: str | None,
+    y: Any,
+    jobs: int | None,
+    seed: int,
+    bagged: int | None = None,
 ) -> Any:
-    """Make the classifier that the options describe.
+    """Make the classifier that the options describe: one tree, or bagged ones.
 
-    Parameters
-    ----------
-    tree_options : dict
-        The given ones of `TREE_OPTIONS`.
-    bagged : int or None
-        The number of bagged trees; None for a single tree.
-    jobs : int or None
-        The number of threads.
-    seed : int
-        The random state.
-
-    Returns
-    -------
-    TreeClassifier or BaggedTreesClassifier
+    Without labels y, the size of the cost matrix is not checked here.
 
     Examples
     --------
-    >>> make_model({"pruning": "none"}, bagged=None, jobs=None, seed=0)
+    >>> make_model({"pruning": None}, cost=None, y=None, jobs=None, seed=0)
     TreeClassifier(pruning=None, random_state=0)
     """
     from sureleaf.estimators import BaggedTreesClassifier
     from sureleaf.estimators.bagged_trees import FOREST_TREE
 
+    costs = None if cost is None else read_cost(cost, y)
     if bagged is None:
-        return _make_tree(tree_options, n_jobs=jobs, random_state=seed)
-    tree_options = dict(tree_options)
-    cost = tree_options.pop("cost", None)
+        return _make_tree(tree_options, cost=costs, n_jobs=jobs, random_state=seed)
     base = {} if "tree" in tree_options else FOREST_TREE
     tree = _make_tree(base | tree_options) if tree_options else None
     return BaggedTreesClassifier(
-        estimator=tree, n_estimators=bagged, cost=cost, n_jobs=jobs, random_state=seed
+        estimator=tree, n_estimators=bagged, cost=costs, n_jobs=jobs, random_state=seed
     )
 
 
@@ -388,15 +451,7 @@ def _make_tree(tree_options: dict[str, Any], **parameters: Any) -> Any:
     from sureleaf.estimators import TreeClassifier
 
     chosen = dict(tree_options)
-    name = chosen.pop("tree", "default")
-    if name not in _TREES:
-        raise InvalidArgumentError(
-            f"--tree must be {' or '.join(_TREES)}; got {name!r}."
-            f"{suggestion(name, _TREES, listed=False)}"
-        )
-    if chosen.get("pruning") == "none":
-        chosen["pruning"] = None
-    make = TreeClassifier.c45 if name == "c45" else TreeClassifier
+    make = TreeClassifier.c45 if chosen.pop("tree", "default") == "c45" else TreeClassifier
     return make(**chosen, **parameters)
 
 
@@ -411,39 +466,14 @@ def evaluated_model(name: str | None, tree_options: dict[str, Any], X: Any) -> A
     if name is None:
         return _make_tree(tree_options)
     if tree_options:
-        option = next(iter(tree_options))
         raise InvalidArgumentError(
-            f"--{option.replace('_', '-')} cannot be used with --model. Write the parameters after "
-            'the name of the model, such as --model "TreeClassifier(max_leaves=5)".'
+            f"{_written_option(next(iter(tree_options)))} cannot be used with --model. Write the "
+            "parameters after the name of the model, such as "
+            '--model "TreeClassifier(max_leaves=5)".'
         )
-    from sureleaf.report.question import read_model
+    from sureleaf.commands.question import read_model
 
     return read_model(name, X)
-
-
-def read_batches(
-    data: Path,
-    target: str,
-    *,
-    weight: str | None,
-    group: str | None,
-    drop: list[str] | None,
-    csv: "CsvFormat",
-    categorical: list[str] | None,
-    memory: str | None,
-    jobs: int | None = None,
-) -> "SourceRows":
-    """Read a table in batches; rows without a label are left out, as from a table in memory."""
-    from sureleaf.arguments import thread_count
-    from sureleaf.scale import Roles, open_source, read_rows
-
-    return read_rows(
-        open_source(data, csv=csv),
-        Roles(target, weight, group, tuple(drop or ()), skips_unlabelled=True),
-        categorical_features=dict.fromkeys(categorical, "categorical") if categorical else "auto",
-        memory=memory,
-        n_threads=thread_count(jobs),
-    )
 
 
 # ---- evaluation --------------------------------------------------------------------------------
@@ -489,30 +519,22 @@ Positive = Annotated[
     str | None,
     typer.Option(help="The positive class.", show_default="the second of the sorted classes"),
 ]
-Cost = Annotated[
-    str | None,
-    typer.Option(
-        help="Cost matrix: one row per actual class, one number per predicted class, classes "
-        "sorted: '0,5;1,0' or '[[0,5],[1,0]]'; or a file with such rows.",
-        metavar="ROWS|FILE",
-    ),
-]
+
+
+def _cost_option(help: str, panel: str | None = None) -> Any:
+    text = (
+        f"{help}: one row per actual class, one number per predicted class, classes sorted: "
+        "'0,5;1,0'; or a file with such rows."
+    )
+    return typer.Option(help=text, metavar="ROWS|FILE", rich_help_panel=panel)
+
+
+Cost = Annotated[str | None, _cost_option("Cost matrix")]
 TreeCost = Annotated[
-    str | None,
-    typer.Option(
-        help="Cost matrix by which the tree is pruned and decides: one row per actual class, one "
-        "number per predicted class, classes sorted: '0,5;1,0'; or a file with such rows.",
-        metavar="ROWS|FILE",
-        rich_help_panel=_TREE,
-    ),
+    str | None, _cost_option("Cost matrix by which the tree is pruned and decides", _TREE)
 ]
 DecisionCost = Annotated[
-    str | None,
-    typer.Option(
-        help="Cost matrix by which the model decides, in place of its own: one row per actual "
-        "class, one number per predicted class, classes sorted: '0,5;1,0'; or a file.",
-        metavar="ROWS|FILE",
-    ),
+    str | None, _cost_option("Cost matrix by which the model decides, in place of its own")
 ]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Confidence = Annotated[float, typer.Option(help="Flag leaves with a lower confidence.")]
@@ -547,6 +569,16 @@ def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Des
         )
     design: Design = makers[name]()
     return design
+
+
+def row_arguments(question: "Question", positive: str | None, cost: str | None) -> dict[str, Any]:
+    """Return what the functions of the library take of a table besides X and y."""
+    return {
+        "positive": read_label(positive, question.y),
+        "cost": None if cost is None else read_cost(cost, question.y),
+        "groups": question.groups,
+        "sample_weight": question.weights,
+    }
 
 
 def read_label(text: str | None, y: Any) -> Any:
@@ -646,16 +678,9 @@ def decided_by(model: Any, cost: str | None) -> Any:
 
 
 def check_held_out(model: Any, what: str, advice: str) -> None:
-    """Raise an error if a tree has no rows that did not grow it, with advice for the command line.
+    """Raise an error if a tree has no rows that did not grow it.
 
-    Parameters
-    ----------
-    model : TreeClassifier
-        Fitted.
-    what : str
-        The option or command that needs such rows.
-    advice : str
-        A sentence: what to do.
+    ``what`` needs such rows, and ``advice`` is a sentence for the command line.
     """
     held_out = model.model_.held_out
     if held_out is None:
@@ -727,8 +752,9 @@ Memory = Annotated[
     str | None,
     typer.Option(
         "--memory",
-        help="Read the table in batches, and use about so much memory, such as 2GB. A folder is "
-        "always read in batches.",
+        help="Read the table in batches, and use about so much memory for its codes and for "
+        "histograms, such as 2GB. What the rows need beside it is said first if it is more. A "
+        "folder is always read in batches.",
         metavar="SIZE",
     ),
 ]
@@ -738,16 +764,11 @@ SummaryAsJson = Annotated[
 ]
 
 
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Let the result replace a file that is read.")
-]
-
-
-def check_output(path: Path | None, *inputs: Path | str | None, overwrite: bool) -> None:
+def check_output(path: Path | None, *inputs: Path | str | None) -> None:
     """Raise an error if a file cannot be written, before the work begins and not after it.
 
-    A file that the command reads is replaced only on request. An input may be a folder, or a text
-    that is the name of a file or something else, as --cost is.
+    A file that the command reads is never replaced. An input may be a folder, or a text that is
+    the name of a file or something else, as --cost is.
     """
     if path is None:
         return
@@ -757,7 +778,7 @@ def check_output(path: Path | None, *inputs: Path | str | None, overwrite: bool)
         raise InvalidArgumentError(
             f"there is no folder {str(path.parent)!r} for {path.name}. Create it first."
         )
-    if not path.exists() or overwrite:
+    if not path.exists():
         return
     for file in inputs:
         if file is None or not os.path.exists(file):
@@ -767,5 +788,5 @@ def check_output(path: Path | None, *inputs: Path | str | None, overwrite: bool)
             name = path.name if is_inside else Path(file).name
             raise InvalidArgumentError(
                 f"the result must not replace {name}, which is read; got it as the output, too. "
-                "Name another file, or pass --overwrite."
+                "Name another file."
             )

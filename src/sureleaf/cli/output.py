@@ -148,14 +148,15 @@ codecs.register_error("sureleaf.plain", _write_plainly)
 
 
 def prepare_streams() -> None:
-    """Make the standard streams usable: closed ones go nowhere, and no letter is an error.
+    """Make the standard streams usable, so that no letter is an error.
 
-    A descriptor that the caller has closed would otherwise be that of the next file opened.
+    A descriptor that the caller has closed would otherwise be that of the next file opened. Of such
+    streams, input is empty, messages go nowhere, and output fails (EBADF): it would be lost.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            opened = os.open(os.devnull, os.O_RDWR)
+            opened = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
             if opened != descriptor:
                 os.dup2(opened, descriptor)
                 os.close(opened)

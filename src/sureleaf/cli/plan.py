@@ -1,128 +1,92 @@
 """``sureleaf plan``: how many rows a node needs, and how many test rows an evaluation."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import Setting
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from sureleaf.commands.plan import Plan, StudyPlan
+
 __all__ = ["plan"]
 
+_NODE, _TEST, _STUDY = ("p_max",), ("half_width", "difference"), ("auc_width", "slope_width")
 
-def plan(
-    context: typer.Context,
-    p_max: Annotated[
-        str | None,
-        typer.Option(
-            "--p-max",
-            metavar="P[:P]",
-            help="Probability of the more probable class of a node, from 0.5 to 1, or a range; "
-            "with costs, of the class that is decided for above the threshold, from 0 to 1.",
-        ),
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            "--confidence",
-            "-c",
-            help="Required probability that the majority class of the rows is the more probable "
-            "class.",
-            show_default="0.95 if no other goal is given",
-        ),
-    ] = None,
-    utility: Annotated[
-        float | None,
-        typer.Option(
-            "--utility", "-u", help="Required probability of predicting the next row correctly."
-        ),
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(
-            help="Costs of the decision between two classes, one row per actual class: '0,1;5,0'. "
-            "--p-max is then the probability of the second class.",
-            metavar="ROWS|FILE",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Cost threshold: the probability above which deciding for the class costs less.",
-            show_default="0.5, equal costs",
-        ),
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option("--rows", "-n", help="Show the levels of a node with this many rows."),
-    ] = None,
-    bias: Annotated[
-        float | None,
-        typer.Option(help="Largest allowed bias of an estimate of p_max, such as 0.01."),
-    ] = None,
-    half_width: Annotated[
-        float | None,
-        typer.Option(help="Plan test rows for an interval of this half-width."),
-    ] = None,
-    difference: Annotated[
-        float | None,
-        typer.Option(help="Plan test rows to detect this difference between two error rates."),
-    ] = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            help="Expected error rate; the lower one of two.",
-            show_default="the rate that needs most rows",
-        ),
-    ] = None,
-    discordance: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of rows that only one of the two models predicts correctly.",
-            show_default="as for independent errors",
-        ),
-    ] = None,
-    independent: Annotated[
-        bool, typer.Option("--independent", help="Each of the two models has its own test rows.")
-    ] = False,
-    auc: Annotated[
-        float | None, typer.Option(help="Expected AUC of a study.", show_default="0.8")
-    ] = None,
-    prevalence: Annotated[
-        float | None,
-        typer.Option(help="Expected share of the positive class of a study.", show_default="0.5"),
-    ] = None,
-    auc_width: Annotated[
-        float | None, typer.Option(help="Plan a study: half-width of the interval of the AUC.")
-    ] = None,
-    slope_width: Annotated[
-        float | None,
-        typer.Option(help="Plan a study: half-width of the interval of the calibration slope."),
-    ] = None,
-    leaf_share: Annotated[
-        float | None,
-        typer.Option(
-            help="Plan a study: share of the rows in its smallest leaf, which must reach "
-            "--confidence at --p-max."
-        ),
-    ] = None,
-    power: Annotated[
-        float | None,
-        typer.Option(
-            help="Probability of detecting the difference, or of enough rows in the smallest leaf.",
-            show_default="0.8",
-        ),
-    ] = None,
-    level: Annotated[
-        float | None,
-        typer.Option(help="Level of the interval and the test.", show_default="0.95"),
-    ] = None,
-    as_json: options.AsJson = False,
-) -> None:
+_QUESTIONS = (
+    Setting(
+        "p_max",
+        str,
+        "Probability of the more probable class of a node, from 0.5 to 1, or a range; with costs, "
+        "of the class that is decided for above the threshold, from 0 to 1.",
+        metavar="P[:P]",
+    ),
+    Setting("half_width", float, "Plan test rows for an interval of this half-width."),
+    Setting(
+        "difference", float, "Plan test rows to detect this difference between two error rates."
+    ),
+    Setting("auc_width", float, "Plan a study: half-width of the interval of the AUC."),
+    Setting(
+        "slope_width", float, "Plan a study: half-width of the interval of the calibration slope."
+    ),
+    Setting(
+        "leaf_share",
+        float,
+        "Plan a study: share of the rows in its smallest leaf, which must reach --confidence at "
+        "--p-max.",
+    ),
+)
+
+_DETAILS = {
+    Setting(
+        "confidence",
+        float,
+        "Required probability that the majority class of the rows is the more probable class.",
+        "0.95 if no other goal is given",
+        short="-c",
+    ): (*_NODE, "leaf_share"),
+    Setting(
+        "utility", float, "Required probability of predicting the next row correctly.", short="-u"
+    ): _NODE,
+    Setting(
+        "cost",
+        str,
+        "Costs of the decision between two classes, one row per actual class: '0,1;5,0'. --p-max "
+        "is then the probability of the second class.",
+        metavar="ROWS|FILE",
+    ): _NODE,
+    Setting("rows", int, "Show the levels of a node with this many rows.", short="-n"): _NODE,
+    Setting("bias", float, "Largest allowed bias of an estimate of p_max, such as 0.01."): _NODE,
+    Setting(
+        "rate", float, "Expected error rate; the lower one of two.", "the one that needs most rows"
+    ): _TEST,
+    Setting(
+        "discordance",
+        float,
+        "Share of rows that only one of the two models predicts correctly.",
+        "as for independent errors",
+    ): ("difference",),
+    Setting("independent", bool, "Each of the two models has its own test rows."): ("difference",),
+    Setting("auc", float, "Expected AUC of a study.", "0.8"): _STUDY,
+    Setting("prevalence", float, "Expected share of the positive class of a study.", "0.5"): _STUDY,
+    Setting(
+        "power",
+        float,
+        "Probability of detecting the difference, or of enough rows in the smallest leaf.",
+        "0.8",
+    ): ("difference", "leaf_share"),
+    Setting("level", float, "Level of the interval and the test.", "0.95"): (*_TEST, *_STUDY),
+}
+"""The details of a question, with the questions that read them."""
+
+
+@options.with_settings([*_QUESTIONS, *_DETAILS], "given")
+def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson = False) -> None:
     """Compute how many rows a node needs for a level, or how many a test set needs.
 
     For example:
@@ -145,95 +109,67 @@ def plan(
 
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
-    from sureleaf.report import plan as plan_text
-    from sureleaf.report.plan import make_plan, plan_rows, plan_study
+    from sureleaf.commands import plan as planning
 
-    _refuse_unused(context.params, context.args)
-    power, level = 0.8 if power is None else power, 0.95 if level is None else level
+    given = {name: value for name, value in given.items() if value is not None}
+    _refuse_unused(given, context.args)
     shown: list[RenderableType] = []
     plain: dict[str, object] = {}
-    is_study = auc_width is not None or slope_width is not None or leaf_share is not None
-    if p_max is not None and leaf_share is None:
-        if confidence is None and utility is None and rows is None and bias is None:
-            confidence = 0.95
-        node_plan = make_plan(
-            _read_range(":".join([p_max, *context.args])),  # --p-max 0.7 0.9 is --p-max 0.7:0.9
-            confidence=confidence,
-            utility=utility,
-            rows=rows,
-            bias=bias,
-            threshold=_read_threshold(cost, threshold),
-        )
-        shown += [*plan_text.tables(node_plan), f"[bold]{node_plan.answer()}[/bold]"]
-        plain |= node_plan.to_dict()
+    is_study = not given.keys().isdisjoint((*_STUDY, "leaf_share"))
+    if "p_max" in given and "leaf_share" not in given:
+        node = _plan_node(given, context.args)
+        shown += [*planning.tables(node), f"[bold]{node.answer()}[/bold]"]
+        plain |= node.to_dict()
     if is_study:
-        study = plan_study(
-            auc=0.8 if auc is None else auc,
-            prevalence=0.5 if prevalence is None else prevalence,
-            auc_width=auc_width,
-            slope_width=slope_width,
-            leaf_share=leaf_share,
-            p_max=0.8 if p_max is None else _read_range(p_max)[0],
-            confidence=0.95 if confidence is None else confidence,
-            power=power,
-            level=level,
-        )
-        shown += [plan_text.study_table(study), f"[bold]{study.answer()}[/bold]"]
+        study = _plan_study(given)
+        shown += [planning.study_table(study), f"[bold]{study.answer()}[/bold]"]
         plain["study"] = study.to_dict()
-    is_alone = p_max is None and not is_study
-    if is_alone or half_width is not None or difference is not None:
-        test_plan = plan_rows(
-            half_width=half_width,
-            difference=difference,
-            rate=rate,
-            discordance=discordance,
-            independent=independent,
-            power=power,
-            level=level,
-        )
-        shown += [plan_text.rows_table(test_plan), f"[bold]{test_plan.answer()}[/bold]"]
-        plain["test_rows"] = test_plan.to_dict()
+    if not (is_study or "p_max" in given) or not given.keys().isdisjoint(_TEST):
+        names = (*_TEST, "rate", "discordance", "independent", "power", "level")
+        test = planning.plan_rows(**_chosen(given, *names))
+        shown += [planning.rows_table(test), f"[bold]{test.answer()}[/bold]"]
+        plain["test_rows"] = test.to_dict()
     if as_json:
         show_json(plain)
     else:
         show(*shown)
 
 
-_QUESTIONS = ("p_max", "half_width", "difference", "auc_width", "slope_width", "leaf_share")
-
-_BELONGS_TO = {
-    "confidence": ("p_max", "leaf_share"),
-    "utility": ("p_max",),
-    "cost": ("p_max",),
-    "threshold": ("p_max",),
-    "rows": ("p_max",),
-    "bias": ("p_max",),
-    "rate": ("half_width", "difference"),
-    "discordance": ("difference",),
-    "independent": ("difference",),
-    "auc": ("auc_width", "slope_width"),
-    "prevalence": ("auc_width", "slope_width"),
-    "power": ("difference", "leaf_share"),
-    "level": ("half_width", "difference", "auc_width", "slope_width"),
-}
-"""The questions that read an option."""
+def _chosen(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: given[name] for name in names if name in given}
 
 
-def _refuse_unused(values: dict[str, Any], words: list[str]) -> None:
+def _plan_node(given: dict[str, Any], words: list[str]) -> "Plan":
+    from sureleaf.commands.plan import make_plan
+
+    p_max = _read_range(":".join([given["p_max"], *words]))  # 0.7 0.9 is 0.7:0.9
+    goals = _chosen(given, "confidence", "utility", "rows", "bias") or {"confidence": 0.95}
+    return make_plan(p_max, threshold=_read_threshold(given.get("cost")), **goals)
+
+
+def _plan_study(given: dict[str, Any]) -> "StudyPlan":
+    from sureleaf.commands.plan import plan_study
+
+    names = ("auc", "prevalence", *_STUDY, "leaf_share", "confidence", "power", "level")
+    p_max = {"p_max": _read_range(given["p_max"])[0]} if "p_max" in given else {}
+    return plan_study(**_chosen(given, *names), **p_max)
+
+
+def _refuse_unused(given: dict[str, Any], words: list[str]) -> None:
     """Raise an error for an option or a word that no given question reads."""
-    asked = {name for name in _QUESTIONS if values[name] is not None}
-    if "leaf_share" in asked:
-        asked -= {"p_max"}  # then it is the p_max of that leaf
+    asked = [one.name for one in _QUESTIONS if one.name in given]
+    if "leaf_share" in asked and "p_max" in asked:
+        asked.remove("p_max")  # then it is the p_max of that leaf
     if words and "p_max" not in asked:
         raise InvalidArgumentError(
             f"a number without an option must be the second end of --p-max; got {words[0]!r}. "
             "Leave it out."
         )
-    for name, questions in _BELONGS_TO.items():
-        if asked and values[name] not in (None, False) and asked.isdisjoint(questions):
+    for detail, questions in _DETAILS.items():
+        if asked and detail.name in given and set(asked).isdisjoint(questions):
             raise InvalidArgumentError(
-                f"{_option(name)} must go with {' or '.join(map(_option, questions))}; got "
-                f"{' and '.join(_option(one) for one in _QUESTIONS if one in asked)}, which "
+                f"{_option(detail.name)} must go with {' or '.join(map(_option, questions))}; got "
+                f"{' and '.join(map(_option, asked))}, which "
                 f"{'does' if len(asked) == 1 else 'do'} not read it. Leave it out."
             )
 
@@ -242,14 +178,10 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _read_threshold(cost: str | None, threshold: float | None) -> float:
-    """Return the cost threshold that is given, or that of a cost matrix of two classes."""
+def _read_threshold(cost: str | None) -> float:
+    """Return the cost threshold of a cost matrix of two classes."""
     if cost is None:
-        return 0.5 if threshold is None else threshold
-    if threshold is not None:
-        raise InvalidArgumentError(
-            "--cost and --threshold say the same in two ways; got both. Leave out one of them."
-        )
+        return 0.5
     import numpy as np
 
     from sureleaf.levels.decisions import cost_rule

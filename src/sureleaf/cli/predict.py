@@ -8,17 +8,17 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from sureleaf.cli import options
-from sureleaf.cli.output import complete_choices, complete_column
+from sureleaf.cli.output import complete_choices
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["predict"]
 
 
-@options.with_csv_options
+@options.with_table_options("csv")
 def predict(
     model: options.SavedModel,
     data: options.Data,
-    csv: "options.CsvFormat",
+    table: options.TableOptions,
     output: Annotated[
         Path,
         typer.Option(
@@ -31,11 +31,7 @@ def predict(
     ] = Path("-"),
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Column to copy to the output, such as an ID; may be repeated.",
-            metavar="COLUMN",
-            autocompletion=complete_column,
-        ),
+        options.column_option(help="Column to copy to the output, such as an ID; may be repeated."),
     ] = None,
     abstain_below: Annotated[
         float | None,
@@ -69,7 +65,6 @@ def predict(
             "apostrophe, so that a spreadsheet does not run it.",
         ),
     ] = False,
-    overwrite: options.Overwrite = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Predict the rows of a file and say how sure each prediction is.
@@ -91,8 +86,8 @@ def predict(
     - sureleaf predict honest.sureleaf new.csv --alpha 0.1
     """
     from sureleaf.cli.output import show, show_json
+    from sureleaf.commands import predictions
     from sureleaf.estimators import load
-    from sureleaf.report import predictions
     from sureleaf.table import stream_rows
 
     to_stdout = str(output) == "-"
@@ -103,13 +98,13 @@ def predict(
     if abstain_below is not None and not 0 <= abstain_below <= 1:
         raise InvalidArgumentError(f"--abstain-below must be between 0 and 1; got {abstain_below}.")
     if not to_stdout:
-        options.check_output(output, data, model, cost, overwrite=overwrite)
+        options.check_output(output, data, model, cost)
     file_format = predictions.output_format(output)
     loaded = options.decided_by(load(model), cost)
     loaded.n_jobs = jobs
     node_sets = None if alpha is None else _read_sets(loaded, alpha, per)
     kept = list(dict.fromkeys(keep or []))
-    rows = stream_rows(data, loaded.schema_, keep=kept, csv=csv)
+    rows = stream_rows(data, loaded.schema_, keep=kept, csv=table.csv)
     with _open_output(output) as file:
         summary = predictions.write_predictions(
             loaded,

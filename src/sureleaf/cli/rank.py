@@ -9,11 +9,11 @@ from sureleaf.cli import options
 __all__ = ["rank"]
 
 
-@options.with_csv_options
+@options.with_table_options("drop", "categorical", "csv")
 def rank(
     data: options.Data,
     target: options.Target,
-    csv: "options.CsvFormat",
+    table: options.TableOptions,
     by: Annotated[
         str,
         typer.Option(
@@ -31,8 +31,6 @@ def rank(
     ] = False,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
-    drop: options.Drop = None,
-    categorical: options.Categorical = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Rank columns by the levels of a tree with a single split on that column.
@@ -46,17 +44,10 @@ def rank(
     - sureleaf rank data.csv --target class --training --json
     """
     from sureleaf.cli.output import show, show_json
+    from sureleaf.commands import json_values, terminal
     from sureleaf.estimators import rank_columns
-    from sureleaf.report import command_values, terminal
-    from sureleaf.report.question import read_question
 
-    question = read_question(
-        data,
-        target,
-        drop=drop or (),
-        categorical=categorical or (),
-        csv=csv,
-    )
+    question = table.read(data, target)
     ranking = rank_columns(
         question.X,
         question.y,
@@ -66,7 +57,7 @@ def rank(
         random_state=seed,
     )
     if as_json:
-        show_json(command_values.ranking_values(ranking))
+        show_json(json_values.ranking_values(ranking))
     else:
         show(
             *terminal.show_ranking(ranking, question.y),

@@ -1,7 +1,6 @@
 """``sureleaf report``: fit a tree to a table and report how far it can be trusted."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,22 +11,22 @@ import typer
 from sureleaf.cli import options
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.progress import progress_enabled
+from sureleaf.progress import ProgressBar, progress_enabled
 
 if TYPE_CHECKING:
     from sureleaf.report.request import Progress
 
-__all__ = ["page_path", "report", "time_left"]
+__all__ = ["page_path", "report"]
 
 
 @options.with_tree_options
-@options.with_csv_options
+@options.with_table_options()
 def report(
     context: typer.Context,
     data: options.Data,
     target: options.Target,
     tree_options: dict[str, Any],
-    csv: "options.CsvFormat",
+    table: options.TableOptions,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -49,10 +48,6 @@ def report(
         str | None, typer.Option(help="The positive class.", show_default="the rarest class")
     ] = None,
     cost: options.Cost = None,
-    group: options.Group = None,
-    weight: options.Weight = None,
-    drop: options.Drop = None,
-    categorical: options.Categorical = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
     model: Annotated[
@@ -69,7 +64,6 @@ def report(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
-    overwrite: options.Overwrite = False,
     jobs: options.Jobs = None,
 ) -> None:
     """Fit a tree and report how far it can be trusted, as a page and as JSON.
@@ -92,40 +86,28 @@ def report(
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
     from sureleaf.report import make_report
-    from sureleaf.report.question import read_question
     from sureleaf.report.request import Origin
 
     prints_json = as_json is not None and str(as_json) == "-"
-    page = page_path(data, output, as_json, model, cost, overwrite=overwrite)
-    question = read_question(
-        data,
-        target,
-        group=group,
-        weight=weight,
-        drop=drop or (),
-        categorical=categorical or (),
-        csv=csv,
-    )
+    page = page_path(data, output, as_json, model, cost)
+    question = table.read(data, target)
     origin = Origin(
         target,
         source=data.name,
         title=title,
         command=repeat_command(context, "report", data),
         data_sha256=sha256(data),
-        group=group,
-        weight=weight,
+        group=table.group,
+        weight=table.weight,
         rows_left_out=question.n_left_out,
-        columns_left_out=tuple(drop or []),
+        columns_left_out=table.drop,
     )
-    with _progress(shown=sys.stderr.isatty()) as progress:
+    with _progress() as progress:
         result = make_report(
             question.X,
             question.y,
             origin=origin,
-            positive=options.read_label(positive, question.y),
-            cost=None if cost is None else options.read_cost(cost, question.y),
-            groups=question.groups,
-            sample_weight=question.weights,
+            **options.row_arguments(question, positive, cost),
             level=level,
             confidence=confidence,
             utility=utility,
@@ -142,7 +124,7 @@ def report(
 
 def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
     """Return the tree to report on: a saved one, the one that is named, or that of the options."""
-    from sureleaf.report.predictions import is_model, load_tree
+    from sureleaf.commands.predictions import is_model, load_tree
 
     if model is not None and not tree_options and is_model(Path(model)):
         return load_tree(Path(model), "report")
@@ -154,7 +136,6 @@ def page_path(
     output: Path | None,
     as_json: Path | None,
     *also_read: str | None,
-    overwrite: bool = False,
 ) -> Path | None:
     """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:
@@ -163,7 +144,7 @@ def page_path(
     for path in (output, as_json):
         if path is None or (path is as_json and str(path) == "-"):
             continue
-        options.check_output(path, data, *also_read, overwrite=overwrite)
+        options.check_output(path, data, *also_read)
     if output is not None and as_json is not None and output.absolute() == as_json.absolute():
         raise InvalidArgumentError(
             f"--output and --json must be different files; got {output} for both."
@@ -172,57 +153,19 @@ def page_path(
 
 
 @contextmanager
-def _progress(*, shown: bool) -> Iterator["Progress | None"]:
-    """Draw a bar with the stage, the time that has passed and the time that is left."""
-    if not shown:
+def _progress() -> Iterator["Progress | None"]:
+    """Draw one bar for all stages, on a terminal."""
+    if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    # Bars of the work inside would be drawn over this one.
-    with (
-        progress_enabled(False),
-        Progress(
-            TextColumn("{task.description:<40}"),
-            BarColumn(bar_width=None),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]:<18}"),
-            console=Console(stderr=True),
-            transient=True,
-        ) as bar,
-    ):
-        task, began = bar.add_task("", total=1.0, left=""), time.monotonic()
-
-        def tell(stage: str, share: float) -> None:
-            left = time_left(share, time.monotonic() - began)
-            bar.update(task, description=stage, completed=share, left=left)
-
-        yield tell
-
-
-def time_left(share: float, seconds: float) -> str:
-    """Return about how long the work will still take, given what is done and what it took.
-
-    Examples
-    --------
-    >>> time_left(0.25, 30), time_left(0.5, 8), time_left(0.0, 3), time_left(1.0, 9)
-    ('about 1:30 left', 'about 8 s left', '', '')
-    """
-    if share < LEAST_SHARE or share >= 1:
-        return ""
-    left = round(seconds * (1 - share) / share)
-    return f"about {left // 60}:{left % 60:02} left" if left >= 60 else f"about {left} s left"
-
-
-LEAST_SHARE = 0.02
-"""Of the work that must be done before the rest is estimated."""
+    with progress_enabled(False), ProgressBar("Reporting", 1.0) as bar:
+        yield lambda stage, share: bar.update(share, stage)
 
 
 def _write(result: Any, page: Path | None, as_json: Path | None) -> None:
     from sureleaf.cli.output import show_json
 
-    if as_json is not None and str(as_json) == "-":
+    if str(as_json) == "-":
         show_json(result.to_dict())
         as_json = None
     if page is not None and as_json is not None:
@@ -237,7 +180,7 @@ def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int)
     from rich.text import Text
 
     from sureleaf.cli.output import show
-    from sureleaf.report.terminal import show_report
+    from sureleaf.commands.terminal import show_report
 
     shown: list[Any] = [*show_report(result.document)]
     shown += [*options.unlabelled_note(n_left_out), ""]

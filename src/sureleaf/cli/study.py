@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,17 +34,10 @@ StoreUrl = Annotated[
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Compute failed fits again.")]
 
 
-def _store(study_file: Path, url: str | None, *, must_exist: bool = False) -> "Store":
-    from sureleaf.errors import InvalidArgumentError
+def _store(study_file: Path, url: str | None, *, create: bool = False) -> "Store":
     from sureleaf.studies import Store
 
-    path = study_file.with_suffix(".db")
-    if url is None and must_exist and not path.exists():
-        raise InvalidArgumentError(
-            f"{path} does not exist, so nothing was begun. Begin with: sureleaf study run "
-            f"{study_file}"
-        )
-    return Store(url or path)
+    return Store(url or study_file.with_suffix(".db"), create=create)
 
 
 @study.command()
@@ -64,30 +57,7 @@ def run(
     from sureleaf.studies import read_study
 
     plan = read_study(study_file)  # before a store is made
-    _run(plan, _store(study_file, store), jobs, retry_failed, as_json)
-    _show_next(study_file, store, as_json)
-
-
-@study.command()
-def resume(
-    study_file: StudyFile,
-    store: StoreUrl = None,
-    jobs: options.Jobs = None,
-    retry_failed: Retry = False,
-    as_json: options.AsJson = False,
-) -> None:
-    """Go on with a study that was begun before.
-
-    For example:
-
-    - sureleaf study resume study.toml --retry-failed
-    """
-    from sureleaf.studies import read_study
-
-    plan = read_study(study_file)
-    opened = _store(study_file, store, must_exist=True)
-    opened.study_id(plan.name)
-    _run(plan, opened, jobs, retry_failed, as_json)
+    _run(plan, _store(study_file, store, create=True), jobs, retry_failed, as_json)
     _show_next(study_file, store, as_json)
 
 
@@ -106,7 +76,7 @@ def _run(
     )
     if report is not None:
         sys.stderr.write("\n")
-    _show_status(status, as_json)
+    _show_status(store, status, as_json)
 
 
 def _show_next(study_file: Path, store: str | None, as_json: bool) -> None:
@@ -137,19 +107,34 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _show_status(status: "StatusCounts", as_json: bool) -> None:
-    from sureleaf.cli.output import show, show_json
-
-    if as_json:
-        show_json(_status_values(status))
-    else:
-        show(f"{status.name}: {_line(status)}")
+_SHOWN_REASONS = 5
 
 
-def _status_values(status: "StatusCounts") -> dict[str, Any]:
+def _show_status(store: "Store", status: "StatusCounts", as_json: bool) -> None:
+    """Print how far the study is, and why fits have failed."""
     from dataclasses import asdict
 
-    return asdict(status) | {"total": status.total, "seconds_left": status.seconds_left}
+    from rich.markup import escape
+
+    from sureleaf.cli.output import show, show_json
+
+    failures: dict[tuple[str, str], list[str]] = {}
+    for one in store.failures(store.study_id(status.name)):
+        failures.setdefault((one.learner, one.reason), []).append(one.data)
+    reasons = [
+        {"learner": learner, "data": sorted(set(data)), "fits": len(data), "reason": reason}
+        for (learner, reason), data in failures.items()
+    ]
+    if as_json:
+        values = {"total": status.total, "seconds_left": status.seconds_left, "failures": reasons}
+        show_json(asdict(status) | values)
+        return
+    show(f"{escape(status.name)}: {_line(status)}")
+    for (learner, reason), data in list(failures.items())[:_SHOWN_REASONS]:
+        where = ", ".join(sorted(set(data)))
+        show(escape(f"failed: {learner} on {where} ({len(data):,} fits): {reason}"))
+    if len(failures) > _SHOWN_REASONS:
+        show(f"{len(failures) - _SHOWN_REASONS:,} more reasons are on the page of the study.")
 
 
 @study.command()
@@ -162,8 +147,8 @@ def status(study_file: StudyFile, store: StoreUrl = None, as_json: options.AsJso
     """
     from sureleaf.studies import read_study
 
-    name = read_study(study_file).name
-    _show_status(_store(study_file, store, must_exist=True).status(name), as_json)
+    name, opened = read_study(study_file).name, _store(study_file, store)
+    _show_status(opened, opened.status(name), as_json)
 
 
 @study.command()
@@ -185,7 +170,7 @@ def verify(
     from sureleaf import studies
     from sureleaf.cli.output import show, show_json
 
-    opened = _store(study_file, store, must_exist=True)
+    opened = _store(study_file, store)
     plan = studies.read_study(study_file)
     different = studies.verify(plan, opened, sample=sample, seed=seed)
     n = min(sample, opened.status(plan.name).done)
@@ -208,7 +193,6 @@ def report(
         typer.Option("--output", "-o", metavar="PAGE", help="The page to write."),
     ] = None,
     level: options.Level = 0.95,
-    overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Write the results as one page: tables, verdicts, ranks, time and size, failures.
@@ -221,9 +205,9 @@ def report(
     """
     from sureleaf import studies
     from sureleaf.cli.output import show, show_json
+    from sureleaf.commands.terminal import show_study
     from sureleaf.files.atomic_write import atomic_write
     from sureleaf.report.html.page import render_study
-    from sureleaf.report.terminal import show_study
 
     page = output or study_file.with_suffix(".html")
     database = (store or str(study_file.with_suffix(".db"))).removeprefix("sqlite:///")
@@ -231,9 +215,8 @@ def report(
         None if as_json and output is None else page,
         study_file,
         *(f"{database}{ending}" for ending in ("", "-wal", "-shm")),  # the files of SQLite
-        overwrite=overwrite,
     )
-    opened = _store(study_file, store, must_exist=True)
+    opened = _store(study_file, store)
     results = studies.StudyResults(opened, studies.read_study(study_file).name)
     document = studies.study_document(results, level=level)
     answer = studies.study_answer(document)

@@ -1,6 +1,5 @@
 """Comparison of classifiers: tests that fit the design, verdicts, and planning."""
 
-from sureleaf.comparison.mcnemar_test import mcnemar
 from sureleaf.comparison.multiple_models import (
     ManyComparison,
     Pair,
@@ -11,7 +10,7 @@ from sureleaf.comparison.multiple_models import (
 )
 from sureleaf.comparison.paired_models import auc_difference, bootstrap_difference
 from sureleaf.comparison.planning import rows_for_width, rows_to_detect
-from sureleaf.comparison.rates import compare_rates, rate_interval
+from sureleaf.comparison.rates import compare_rates, mcnemar, rate_interval
 from sureleaf.comparison.t_tests import five_by_two_f, one_sample_t, paired_t
 from sureleaf.comparison.two_models import compare
 from sureleaf.comparison.verdict import Comparison, DifferenceTest

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sureleaf.arguments import check_level
+from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = [
@@ -41,16 +41,11 @@ N_PERMUTATIONS = 20_000
 
 @dataclass(frozen=True)
 class Pair:
-    """Two algorithms over all data sets.
+    """Two algorithms over all data sets; `first` has the better average rank.
 
-    Attributes
-    ----------
-    first, second : str
-        Names; ``first`` has the better average rank.
-    difference : float
-        Median over the data sets of the score of the first minus that of the second.
-    p_value, adjusted_p_value : float
-        Of Wilcoxon's signed-rank test, alone and after Holm's correction for all pairs.
+    The difference is the median over the data sets of the scores of the first minus those of the
+    second. The p-values are those of Wilcoxon's signed-rank test, alone and after Holm's correction
+    for all pairs.
     """
 
     first: str
@@ -66,12 +61,8 @@ class ManyComparison:
 
     Attributes
     ----------
-    names : tuple of str
-        Algorithms, best average rank first.
-    average_ranks : tuple of float
-        In that order; 1 is best.
-    n_datasets : int
-        Number of data sets.
+    names, average_ranks : tuple
+        Algorithms, best average rank first; 1 is best.
     friedman_chi2, friedman_f : float
         Friedman's statistic, corrected for ties, and its F by Iman and Davenport.
     p_value : float
@@ -82,17 +73,6 @@ class ManyComparison:
     groups : tuple of tuple of str
         Largest sets of algorithms whose average ranks lie within the critical difference: the
         bars of the diagram. An algorithm in no group differs from all others.
-    pairs : tuple of Pair
-        All pairs of algorithms, sorted by adjusted p-value.
-    level : float
-        Level of the tests.
-
-    Examples
-    --------
-    >>> scores = [[9, 8, 7], [8, 7, 6], [9, 7, 8], [7, 6, 5], [9, 8, 6], [8, 6, 5]]
-    >>> comparison = compare_many(scores, names=["forest", "tree", "rule"])
-    >>> comparison.names, round(comparison.p_value, 4)
-    (('forest', 'tree', 'rule'), 0.0013)
     """
 
     names: tuple[str, ...]
@@ -132,20 +112,8 @@ def compare_many(
 ) -> ManyComparison:
     """Compare algorithms by their scores on several data sets.
 
-    Parameters
-    ----------
-    scores : array-like of shape (data sets, algorithms)
-        One score each. Average the folds of a data set first.
-    names : sequence of str, optional
-        Names of the algorithms, by default A, B, C, ...
-    higher_is_better : bool, default=True
-        False for errors and losses.
-    level : float, default=0.95
-        Level of the tests, of the critical difference and of the groups.
-
-    Returns
-    -------
-    ManyComparison
+    Scores have one row per data set and one column per algorithm; average the folds of a data set
+    first. Algorithms are called A, B, C, ... unless they have `names`.
 
     Examples
     --------
@@ -185,7 +153,7 @@ def compare_many(
     )
 
 
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+def holm(p_values: ArrayLike) -> FloatArray:
     """Adjust p-values for the number of tests, so that any false positive has the level.
 
     References
@@ -206,7 +174,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def _friedman(ranks: NDArray[np.float64]) -> float:
+def _friedman(ranks: FloatArray) -> float:
     """Return Friedman's chi-square in the form that allows for ties."""
     k = ranks.shape[1]
     spread = float(((ranks - (k + 1) / 2) ** 2).sum())
@@ -216,7 +184,7 @@ def _friedman(ranks: NDArray[np.float64]) -> float:
     return float((k - 1) * (between**2).sum() / spread)
 
 
-def _permutation_p(ranks: NDArray[np.float64]) -> float:
+def _permutation_p(ranks: FloatArray) -> float:
     """Return the p-value of Friedman's statistic over permutations of the ranks.
 
     It is valid for any number of data sets, because the observed order counts as one permutation.
@@ -233,7 +201,7 @@ def _p_value_method(n_datasets: int) -> str:
 
 
 def _groups(
-    names: tuple[str, ...], ranks: NDArray[np.float64], difference: float
+    names: tuple[str, ...], ranks: FloatArray, difference: float
 ) -> tuple[tuple[str, ...], ...]:
     groups: list[tuple[str, ...]] = []
     reached = 0
@@ -245,7 +213,7 @@ def _groups(
     return tuple(groups)
 
 
-def _pairs(table: NDArray[np.float64], names: tuple[str, ...]) -> tuple[Pair, ...]:
+def _pairs(table: FloatArray, names: tuple[str, ...]) -> tuple[Pair, ...]:
     from scipy.stats import wilcoxon
 
     indices = list(combinations(range(len(names)), 2))
@@ -259,9 +227,7 @@ def _pairs(table: NDArray[np.float64], names: tuple[str, ...]) -> tuple[Pair, ..
     return tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p_value, pair.p_value)))
 
 
-def _checked_scores(
-    scores: ArrayLike, names: Sequence[str] | None
-) -> tuple[NDArray[np.float64], list[str]]:
+def _checked_scores(scores: ArrayLike, names: Sequence[str] | None) -> tuple[FloatArray, list[str]]:
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
         raise InvalidArgumentError(
@@ -289,19 +255,8 @@ def _checked_scores(
 class SignedRankPosterior:
     """Probabilities that the first algorithm is better, practically equivalent, or worse.
 
-    Attributes
-    ----------
-    better, equivalent, worse : float
-        They add up to 1.
-    margin : float
-        Differences up to this size count as equivalent.
-    simulation_error : float
-        Largest standard error of the three probabilities, from the number of draws.
-
-    Examples
-    --------
-    >>> bayesian_signed_rank([0.03, 0.05, 0.02, 0.04, 0.01, 0.06], margin=0.01)
-    better 0.9914, equivalent 0.0086, worse 0.0000 (margin 0.01, simulation error 0.0004)
+    Differences up to `margin` count as equivalent. `simulation_error` is the largest standard error
+    of the three, from the number of draws.
     """
 
     better: float
@@ -328,22 +283,9 @@ def bayesian_signed_rank(
 ) -> SignedRankPosterior:
     """Return the probability that the first of two algorithms is better over data sets.
 
-    Parameters
-    ----------
-    differences : array-like of shape (data sets,)
-        First minus second, in a score of which higher is better.
-    margin : float, default=0.0
-        Differences up to this size count as equivalent.
-    prior_strength : float, default=0.5
-        Weight of the pseudo-observation at 0, in data sets.
-    draws : int, default=50_000
-        Draws from the posterior.
-    random_state : int, default=0
-        Seed of the draws.
-
-    Returns
-    -------
-    SignedRankPosterior
+    Differences are first minus second, in a score of which higher is better; up to `margin` they
+    count as equivalent. `prior_strength` is the weight of the pseudo-observation at 0, in data
+    sets.
 
     References
     ----------

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
-from sureleaf.comparison.mcnemar_test import THESE_MODELS, mcnemar
+from sureleaf.comparison.rates import THESE_MODELS, mcnemar
 from sureleaf.comparison.t_tests import difference_of_mean
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
@@ -20,7 +20,9 @@ from sureleaf.evaluation.intervals import (
     delong_covariance,
     delong_interval,
 )
+from sureleaf.evaluation.intervals.bootstrap import group_members
 from sureleaf.evaluation.measures.named import Measure, Scored
+from sureleaf.levels.search import halved
 
 __all__ = [
     "auc_difference",
@@ -128,21 +130,9 @@ def auc_difference(
 ) -> DifferenceTest:
     """Test the difference of two areas under the ROC curve on the same rows.
 
-    If the variance of the difference is zero (two perfect rankings, constant scores), the
-    interval comes from the intervals of both areas [2]_, so that it keeps a width.
-
-    Parameters
-    ----------
-    positive : array-like of bool, shape (n,)
-        Which rows are of the positive class; at least two of each class.
-    first, second : array-like of shape (n,)
-        Scores of the two models; a higher score means a more probable positive class.
-    level : float, default=0.95
-        Level of the interval.
-
-    Returns
-    -------
-    DifferenceTest
+    There are at least two rows of each class; higher scores mean a more probable positive class. If
+    the variance of the difference is zero (two perfect rankings, constant scores), the interval
+    comes from the intervals of both areas [2]_, so that it keeps a width.
 
     References
     ----------
@@ -204,28 +194,11 @@ def bootstrap_difference(
 ) -> DifferenceTest:
     """Test any difference of two models on the same rows, by the paired bootstrap.
 
-    Resampling the rows gives the standard error; the interval is d ± t s.e. with n - 1 degrees
-    of freedom. A paired difference is close enough to symmetric for that. Quantiles of the
-    resamples (percentile or BCa) give too many false positives on small test sets.
-
-    Parameters
-    ----------
-    statistic : callable
-        Row numbers (some repeated) -> the difference on those rows.
-    n_rows : int
-        Number of rows.
-    groups : array-like of shape (n_rows,), optional
-        Rows of a group are drawn together.
-    n_resamples : int, default=2000
-        Bootstrap samples; those on which the measure is not defined are ignored.
-    random_state : int, default=0
-        Seed: the same rows give the same interval.
-    level : float, default=0.95
-        Level of the interval.
-
-    Returns
-    -------
-    DifferenceTest
+    The statistic is the difference on the rows of given numbers, some of them repeated; rows of a
+    group are drawn together. Resampling the rows gives the standard error; the interval is d ± t
+    s.e. with n - 1 degrees of freedom. A paired difference is close enough to symmetric for that.
+    Quantiles of the resamples (percentile or BCa) give too many false positives on small test sets.
+    Samples on which the measure is not defined are ignored.
 
     Examples
     --------
@@ -235,7 +208,7 @@ def bootstrap_difference(
     (0.11, True)
     """
     check_level(level)
-    members = _members(n_rows, groups)
+    members = group_members(n_rows, groups)
     n_units = len(members) if members else n_rows
     if n_units < 2:
         raise InvalidArgumentError(
@@ -275,13 +248,10 @@ def p_by_inversion(limits: Callable[[float], Interval[float]]) -> float:
         low, high = limits(level)
         return low <= 0 <= high
 
-    inside, outside = 1.0, 1e-3  # levels; the interval of level 1 holds everything
-    if holds_zero(outside):
+    least = 1e-3  # the interval of level 1 holds everything
+    if holds_zero(least):
         return 1.0
-    while inside - outside > 1e-7:
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if holds_zero(middle) else (inside, middle)
-    return 1 - inside
+    return 1 - float(halved(lambda level: not holds_zero(float(level)), least, 1.0, 24)[1])
 
 
 def squared_and_added(first: Estimate, second: Estimate) -> Interval[float]:
@@ -291,14 +261,3 @@ def squared_and_added(first: Estimate, second: Estimate) -> Interval[float]:
         difference - math.hypot(first.value - first.low, second.high - second.value),
         difference + math.hypot(first.high - first.value, second.value - second.low),
     )
-
-
-def _members(n_rows: int, groups: ArrayLike | None) -> list[NDArray[np.int64]] | None:
-    if groups is None:
-        return None
-    _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    if codes.size != n_rows:
-        raise InvalidArgumentError(
-            f"groups must name the group of each of the {n_rows} rows; got {codes.size}."
-        )
-    return [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]

@@ -1,38 +1,33 @@
 """Two algorithms on the same splits, whose differences are not independent."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray
 from sureleaf.comparison.paired_models import check_finite_losses
-from sureleaf.comparison.planning import smallest_count
 from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, difference_of_mean, five_by_two_f
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation, KFold
 from sureleaf.evaluation.boundary_variance import row_influences
-from sureleaf.evaluation.estimates import (
+from sureleaf.evaluation.intervals import corrected_resampled
+from sureleaf.evaluation.intervals.resamples import MIN_DEGREES, splits_of_one_round
+from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.valid_intervals import (
     has_one_round,
     is_pooled,
     prevalence_slopes,
     prevalence_variance,
     values_of_splits,
 )
-from sureleaf.evaluation.intervals import corrected_resampled
-from sureleaf.evaluation.intervals.resamples import (
-    MIN_DEGREES,
-    splits_of_one_round,
-    variance_of_mean,
-)
-from sureleaf.evaluation.measures.named import Measure
+from sureleaf.levels.search import smallest_count
 
 __all__ = [
     "compare_algorithms",
     "degrees_of_repeats",
-    "hidden_variance",
-    "least_variance",
     "repeats_until",
 ]
 
@@ -60,7 +55,7 @@ def compare_algorithms(
                 f"method '5x2cv_f' needs {measure.name} in all ten folds of both; got "
                 f"{gaps.size}. Leave out method= to use the corrected resampled t of these folds."
             )
-        hidden = hidden_variance(a, b, measure)
+        hidden = _hidden_variance(a, b, measure)
         return five_by_two_f(gaps.reshape(5, 2), level=level, hidden_variance=hidden)
     if chosen == "paired_t":
         mean = corrected_resampled(gaps, level=level)
@@ -69,15 +64,16 @@ def compare_algorithms(
         gaps,
         test_to_train=a.test_to_train,
         level=level,
-        hidden_variance=hidden_variance(a, b, measure),
-        least_variance=least_variance(a, b, measure),
+        hidden_variance=_hidden_variance(a, b, measure),
+        least_variance=_least_variance(a, b, measure),
         one_round=has_one_round(measure, a.design.kind, a.design.resample),
         degrees_of_one_round=measure.row_values is None,
     )
-    return difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
+    test = difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
+    return replace(test, over_splits=mean.variance)
 
 
-def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
+def _hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
     """Return the variance of the difference that stratified splits cannot show.
 
     All stratified splits have the class proportions of the table, which are themselves a sample.
@@ -85,7 +81,7 @@ def hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
     return prevalence_variance(a, prevalence_slopes(a, measure) - prevalence_slopes(b, measure))
 
 
-def least_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
+def _least_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
     """Return the variance of the difference from the rows, with the boundaries fitted to them.
 
     It is 0 if the boundary of one of the two is not known; see `row_influences`.
@@ -116,8 +112,8 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
             f"{measure.name} is defined for both in {len(both)} of {len(a.splits)} splits; two "
             "are needed. Use a design with more splits, or fewer folds of more rows."
         )
-    if is_pooled(measure):
-        first, second = (values_of_splits(one, measure, worked) for one in (a, b))
+    common = worked if is_pooled(measure) else both
+    first, second = (values_of_splits(one, measure, common) for one in (a, b))
     gaps: FloatArray = first - second
     return gaps
 
@@ -132,31 +128,25 @@ def repeats_until(
     test: DifferenceTest,
     evaluation: Evaluation,
     half_width: float,
-    hidden: float = 0.0,
-    least: float = 0.0,
     most_degrees: float = math.inf,
 ) -> int | None:
     """Return the repeats until the corrected interval has this half-width; None if never.
 
     More repeats reduce the variance from the choice of folds, not the variance from the rows. So
-    the variance falls towards that of `variance_of_mean` for infinitely many splits, never below,
-    nor below ``least``. The degrees of freedom stay within ``most_degrees``. Models that never
-    differ have an interval from the number of rows alone, which no repeats shorten.
+    it falls towards that of infinitely many splits (`SplitVariance.of_mean`). The degrees of
+    freedom stay within ``most_degrees``. Models that never differ have an interval from the number
+    of rows alone, which no repeats shorten.
     """
-    design = evaluation.design
-    if not test.method.startswith("corrected") or not hasattr(design, "repeats"):
+    design, over_splits = evaluation.design, test.over_splits
+    if over_splits is None or not hasattr(design, "repeats"):
         return None
-    n_splits = len(evaluation.main_splits)
-    per_repeat = max(1, n_splits // design.repeats)
-    ratio = evaluation.test_to_train
-    spread = _spread(test.standard_error**2, n_splits, ratio, hidden)
+    per_repeat = max(1, len(evaluation.main_splits) // design.repeats)
     tail = (1 + test.level) / 2
 
     def reach(splits: float) -> float:
-        variance = max(variance_of_mean(spread, splits, ratio, hidden), least)
         degrees = min(splits - 1, most_degrees)
         quantile = float(stdtrit(degrees, tail) if degrees < math.inf else ndtri(tail))
-        return quantile * math.sqrt(variance)
+        return quantile * math.sqrt(over_splits.of_mean(splits))
 
     if reach(math.inf) >= half_width:
         return None
@@ -167,11 +157,3 @@ def repeats_until(
 
     repeats = smallest_count(enough)
     return repeats if repeats > design.repeats else None
-
-
-def _spread(variance: float, n_splits: int, ratio: float, hidden: float) -> float:
-    """Solve `variance_of_mean` for the spread of the splits."""
-    corrected = variance / (1 / n_splits + ratio)
-    if variance_of_mean(corrected, n_splits, ratio, hidden) <= variance * (1 + 1e-9):
-        return corrected
-    return max(variance - hidden, 0.0) * (1 + ratio) / ratio

@@ -5,18 +5,15 @@ difference is not offered: it carries no information beyond the p-value.
 """
 
 import math
-from collections.abc import Callable
 
 from scipy.special import ndtri
 
 from sureleaf.arguments import check_level
 from sureleaf.comparison.rates import rate_interval
-from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.search import smallest_count
 
-__all__ = ["rows_for_width", "rows_to_detect", "smallest_count"]
-
-MOST_ROWS = 2**53
-"""From here on, adding 1 does not change a float."""
+__all__ = ["rows_for_width", "rows_to_detect"]
 
 
 def rows_for_width(
@@ -24,22 +21,8 @@ def rows_for_width(
 ) -> int:
     """Return the rows until the interval of a rate is no wider than twice ``half_width``.
 
-    Parameters
-    ----------
-    half_width : float
-        Half the distance between the ends of the interval, between 0 and .5. Far from a rate of
-        .5 the interval extends a little further towards .5.
-    rate : float, default=0.5
-        The expected rate; .5 needs the most rows.
-    method : str, default="clopper_pearson"
-        The interval, as in :func:`rate_interval`; by default that of `Evaluation.estimate`.
-    level : float, default=0.95
-        Its level.
-
-    Returns
-    -------
-    int
-        Smallest number of rows.
+    A rate of .5 needs the most rows; far from it, the interval extends a little further towards .5.
+    The method is one of `rate_interval`, by default that of `Evaluation.estimate`.
 
     Examples
     --------
@@ -53,11 +36,11 @@ def rows_for_width(
             f"half_width must be between 0 and 0.5, e.g. 0.02; got {half_width!r}."
         )
 
-    def narrow_enough(n: int) -> bool:
+    def width(n: int) -> float:
         interval = rate_interval(rate, n, method=method, level=level)
-        return interval.high - interval.low <= 2 * half_width
+        return interval.high - interval.low
 
-    return smallest_count(narrow_enough)
+    return smallest_count(lambda n: width(n) <= 2 * half_width)
 
 
 def rows_to_detect(
@@ -71,6 +54,8 @@ def rows_to_detect(
 ) -> int:
     """Return the rows until a test finds a difference of two error rates with a given power.
 
+    By the normal approximation [1]_ [2]_.
+
     Parameters
     ----------
     difference : float
@@ -83,15 +68,8 @@ def rows_to_detect(
     discordance : float, optional
         Share of rows that exactly one of two paired models predicts correctly. By default that
         of two models with independent errors; models with similar errors need fewer rows.
-    power : float, default=0.8
-        Probability that the test finds the difference.
-    level : float, default=0.95
-        Level of the two-sided test.
-
-    Returns
-    -------
-    int
-        Smallest number of rows, by the normal approximation [1]_ [2]_.
+    power, level : float
+        Probability that the two-sided test at this level finds the difference.
 
     References
     ----------
@@ -149,17 +127,3 @@ def _standard_deviations(
         math.sqrt(discordance),
         math.sqrt(max(discordance - (other - rate) ** 2, 0.0)),
     )
-
-
-def smallest_count(enough: Callable[[int], bool]) -> int:
-    """Return the smallest count from 1 on that is enough; more than enough stays enough."""
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > MOST_ROWS:
-            raise UnreachableLevelError("No number of rows is enough. Use a wider interval.")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high

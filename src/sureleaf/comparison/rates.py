@@ -1,18 +1,28 @@
-"""Intervals and tests of rates from plain numbers, without an evaluation."""
+"""Intervals and tests of rates from plain numbers, without an evaluation.
+
+In McNemar's test of two models on the same rows, only the discordant rows, which exactly one model
+predicts correctly, carry information about the difference. Tango's score interval inverts its
+statistic, so it stays inside [-1, 1] and has a positive width when the models never disagree.
+"""
 
 import math
+from collections.abc import Callable
 
-from scipy.special import ndtr, ndtri
+from scipy.optimize import brentq
+from scipy.special import bdtr, ndtr, ndtri
 
 from sureleaf.arguments import check_choice, check_level
-from sureleaf.comparison.mcnemar_test import invert_score
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.levels.intervals import clopper_pearson, jeffreys, wilson
 
-__all__ = ["compare_rates", "rate_interval"]
+__all__ = ["THESE_MODELS", "compare_rates", "mcnemar", "rate_interval"]
 
+
+THESE_MODELS = (
+    "the rows are independent; it is about these two fitted models, not about their algorithms"
+)
 
 RATE_INTERVALS = {
     "wilson": ("Wilson", wilson),
@@ -26,21 +36,12 @@ def rate_interval(rate: float, n: int, *, method: str = "wilson", level: float =
 
     Parameters
     ----------
-    rate : float
-        Between 0 and 1.
-    n : int
-        Number of rows.
+    rate, n
+        Between 0 and 1, and the number of rows.
     method : {"wilson", "clopper_pearson", "jeffreys"}, default="wilson"
         Wilson's interval is close to its level on average; that of Clopper and Pearson is never
         below its level and wider; that of Jeffreys is Bayesian with equal tails. See
         `sureleaf.levels.intervals` for references.
-    level : float, default=0.95
-        Level of the interval.
-
-    Returns
-    -------
-    Estimate
-        ``value``, ``low``, ``high``, ``level``, ``method``.
 
     Examples
     --------
@@ -57,27 +58,16 @@ def rate_interval(rate: float, n: int, *, method: str = "wilson", level: float =
 def compare_rates(
     e1: float, n1: int, e2: float, n2: int, *, pooled: bool = False, level: float = 0.95
 ) -> DifferenceTest:
-    """Compare two error rates measured on independent sets of rows.
+    """Compare two error rates (or accuracies) measured on independent sets of n1 and n2 rows.
 
     Parameters
     ----------
-    e1, e2 : float
-        Error rates (or accuracies) between 0 and 1.
-    n1, n2 : int
-        Numbers of rows.
     pooled : bool, default=False
         False: z with the variance e1(1-e1)/n1 + e2(1-e2)/n2 and the interval d ± z σ, which is
         too narrow for few rows and rates near 0 or 1. True: z with the variance of one common
         rate, and the score interval [1]_, which inverts that test for every difference. A rate
         of exactly 0 or 1 has no variance of its own; the pooled test is then used in any case,
         and ``method`` reports it.
-    level : float, default=0.95
-        Level of the interval.
-
-    Returns
-    -------
-    DifferenceTest
-        ``difference`` is e1 - e2; the p-value is two-sided.
 
     References
     ----------
@@ -114,11 +104,9 @@ rows are independent
     else:
         common = (n1 * e1 + n2 * e2) / (n1 + n2)
         variance = common * (1 - common) * (1 / n1 + 1 / n2)
-
-        def score(delta: float) -> float:
-            return _mee_score(e1, n1, e2, n2, delta)
-
-        low, high = invert_score(score, difference, level)
+        low, high = _invert_score(
+            lambda delta: _mee_score(e1, n1, e2, n2, delta), difference, level
+        )
     standard_error = math.sqrt(variance)
     statistic = _over(difference, standard_error)
     return DifferenceTest(
@@ -160,6 +148,27 @@ def _rates_given_difference(
     return first, first - delta
 
 
+def _invert_score(
+    score: Callable[[float], float], estimate: float, level: float
+) -> tuple[float, float]:
+    """Return the ends of the interval of differences in [-1, 1] that a score test accepts.
+
+    ``score`` falls in the difference and is 0 at the estimate.
+    """
+    z = float(ndtri((1 + level) / 2))
+
+    def end(bound: float) -> float:
+        target = math.copysign(z, -bound)
+        if abs(estimate - bound) < 1e-12 or abs(score(bound)) <= z:
+            return bound
+        # The root finder needs finite values; only the sign of an infinite score matters.
+        return float(
+            brentq(lambda d: max(-1e9, min(1e9, score(d))) - target, bound, estimate, xtol=1e-12)
+        )
+
+    return end(-1.0), end(1.0)
+
+
 def _over(top: float, bottom: float) -> float:
     if bottom == 0:
         return 0.0 if abs(top) < 1e-15 else math.copysign(math.inf, top)
@@ -172,3 +181,73 @@ def _check_rate(rate: float, n: int, rate_name: str, n_name: str) -> None:
         raise InvalidArgumentError(f"{rate_name} must be between 0 and 1; got {rate!r}.{hint}")
     if n < 1:
         raise InvalidArgumentError(f"{n_name} must be at least 1; got {n!r}.")
+
+
+def mcnemar(
+    only_first: int, only_second: int, n: int, *, exact: bool = False, level: float = 0.95
+) -> DifferenceTest:
+    """Test two models on the same n rows, by the rows that only one of them predicts correctly.
+
+    The ``difference`` is the accuracy of the first model minus that of the second, with a score
+    interval [2]_. The p-value is mid-p, as recommended in [1]_, or the exact one, which is never
+    too small and often too large.
+
+    References
+    ----------
+    .. [1] Fagerland, M. W., Lydersen, S. and Laake, P. (2013). The McNemar test for binary
+       matched-pairs data: mid-p and asymptotic are better than exact conditional. BMC Medical
+       Research Methodology 13, 91.
+    .. [2] Tango, T. (1998). Equivalence test and confidence interval for the difference in
+       proportions for the paired-sample design. Statistics in Medicine 17, 891-908.
+
+    Examples
+    --------
+    >>> test = mcnemar(12, 4, 100)
+    >>> round(test.difference, 2), round(test.p_value, 4)
+    (0.08, 0.049)
+    >>> round(mcnemar(12, 4, 100, exact=True).p_value, 4)
+    0.0768
+    """
+    check_level(level)
+    discordant = only_first + only_second
+    if min(only_first, only_second) < 0 or n < 1 or discordant > n:
+        raise InvalidArgumentError(
+            "only_first and only_second must be counts with a sum of at most n; "
+            f"got {only_first}, {only_second} and n = {n}."
+        )
+    difference = (only_first - only_second) / n
+    low, high = _invert_score(
+        lambda delta: _tango_score(only_first, only_second, n, delta), difference, level
+    )
+    return DifferenceTest(
+        difference=difference,
+        low=low,
+        high=high,
+        p_value=_binomial_p(min(only_first, only_second), discordant, exact),
+        statistic=(only_first - only_second) / math.sqrt(discordant) if discordant else 0.0,
+        standard_error=math.sqrt(discordant) / n,
+        method=f"McNemar, {'exact' if exact else 'mid-p'}; Tango's interval",
+        level=level,
+        assumption=THESE_MODELS,
+    )
+
+
+def _binomial_p(smaller: int, discordant: int, exact: bool) -> float:
+    """Return the two-sided p-value of ``smaller`` successes in ``discordant`` fair tosses."""
+    if discordant == 0:
+        return 1.0
+    upto = float(bdtr(smaller, discordant, 0.5))
+    below = float(bdtr(smaller - 1, discordant, 0.5)) if smaller else 0.0
+    return min(1.0, 2 * upto if exact else upto + below)
+
+
+def _tango_score(b: int, c: int, n: int, delta: float) -> float:
+    """Return the score statistic of "the accuracies differ by delta" (Tango, equation 6)."""
+    linear = (2 * n - b + c) * delta - b - c
+    root = math.sqrt(linear * linear + 8 * n * c * delta * (1 - delta))
+    only_second = max(0.0, (root - linear) / (4 * n))  # the most likely share, given delta
+    variance = n * (2 * only_second + delta * (1 - delta))
+    top = b - c - n * delta
+    if variance <= 0:
+        return 0.0 if top == 0 else math.copysign(math.inf, top)
+    return top / math.sqrt(variance)

@@ -16,10 +16,10 @@ comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
-from sureleaf.arguments import check_level
+from sureleaf.arguments import FloatArray, check_level
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import MeanOverSplits, corrected_resampled
@@ -47,19 +47,7 @@ CORRELATED = (
 def one_sample_t(values: ArrayLike, mean: float = 0.0, *, level: float = 0.95) -> DifferenceTest:
     """Test whether the mean of k values is ``mean``: t = (x̄ - mean) / (s / √k), k - 1 df.
 
-    Parameters
-    ----------
-    values : array-like of shape (k,)
-        At least two independent values.
-    mean : float, default=0.0
-        The hypothesis.
-    level : float, default=0.95
-        Level of the interval.
-
-    Returns
-    -------
-    DifferenceTest
-        ``difference`` is the mean of the values minus ``mean``.
+    The ``difference`` is the mean of the values, which are independent, minus ``mean``.
 
     Examples
     --------
@@ -74,22 +62,14 @@ def one_sample_t(values: ArrayLike, mean: float = 0.0, *, level: float = 0.95) -
 def paired_t(
     differences: ArrayLike, *, corrected: float | None = None, level: float = 0.95
 ) -> DifferenceTest:
-    """Test whether paired differences have mean 0.
+    """Test whether paired differences, one per fold, repeat or pair, have mean 0.
 
     Parameters
     ----------
-    differences : array-like of shape (k,)
-        One difference per fold, repeat or pair.
     corrected : float, optional
         ``n_test / n_train`` of the design that gave the differences, for the corrected resampled
         t with variance (1/k + n_test/n_train) s² [1]_. ``True`` is one k-fold cross-validation,
         1 / (k - 1). By default the plain paired t, which is valid for independent pairs.
-    level : float, default=0.95
-        Level of the interval.
-
-    Returns
-    -------
-    DifferenceTest
 
     References
     ----------
@@ -129,20 +109,9 @@ def five_by_two_f(
 
     F = Σ p² / (2 Σ s²) with 10 and 5 degrees of freedom, where s² is the variance of the two
     differences of a repeat. The interval holds every δ that the test of p - δ does not reject.
-
-    Parameters
-    ----------
-    differences : array-like of shape (5, 2)
-        Rows are repeats, columns their two folds.
-    level : float, default=0.95
-        Level of the interval.
-    hidden_variance : float, default=0.0
-        Variance that all differences share and that s² cannot show, such as the variance of the
-        class proportions if folds are stratified; it is added to each s².
-
-    Returns
-    -------
-    DifferenceTest
+    Differences are of shape (5, 2), repeats by folds. All may share a hidden variance that s²
+    cannot show, such as that of the class proportions if folds are stratified; it is added to each
+    s².
 
     References
     ----------
@@ -185,7 +154,7 @@ def five_by_two_f(
 
 
 def _t_test(
-    differences: NDArray[np.float64], ratio: float, level: float, method: str, assumption: str
+    differences: FloatArray, ratio: float, level: float, method: str, assumption: str
 ) -> DifferenceTest:
     mean = corrected_resampled(differences, test_to_train=ratio, level=level)
     test = difference_of_mean(mean, method, assumption)
@@ -219,7 +188,7 @@ def _ratio(top: float, bottom: float) -> float:
     return top / bottom
 
 
-def _checked_values(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def _checked_values(values: ArrayLike, name: str) -> FloatArray:
     checked = np.asarray(values, dtype=float)
     if checked.ndim != 1 or checked.size < 2 or not np.isfinite(checked).all():
         raise InvalidArgumentError(

@@ -11,8 +11,6 @@ from sureleaf.comparison.paired_models import compare_models, squared_and_added
 from sureleaf.comparison.paired_resamples import (
     compare_algorithms,
     degrees_of_repeats,
-    hidden_variance,
-    least_variance,
     repeats_until,
 )
 from sureleaf.comparison.rates import compare_rates
@@ -26,19 +24,28 @@ from sureleaf.comparison.verdict import (
 )
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Estimate, Evaluation
-from sureleaf.evaluation.estimates import (
+from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.valid_intervals import (
     NO_WIDTH,
     bound_without_spread,
     has_one_round,
     values_of_splits,
 )
-from sureleaf.evaluation.measures.named import Measure
 
 __all__ = [
+    "IncomparableError",
     "compare",
     "compare_independent",
     "difference_of_estimates",
 ]
+
+
+class IncomparableError(InvalidArgumentError):
+    """Two evaluations cannot be compared; ``reason`` is the end of the sentence about them."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"a and b {reason}")
+        self.reason = reason
 
 
 def compare(
@@ -56,16 +63,14 @@ def compare(
 
     With one hold-out and the same test rows, the question is which of the two *models* is better
     (McNemar for rates, DeLong for the AUC, t or the paired bootstrap otherwise). With the same
-    folds, repeats or bootstrap samples, it is which *algorithm* is better (corrected resampled
-    t). Evaluations on different rows raise an error, unless these are independent (z).
+    folds, repeats or bootstrap samples, it is which *algorithm* is better (corrected resampled t).
+    Evaluations on different rows raise an error, unless these are independent (z).
 
     Parameters
     ----------
     a, b : Evaluation
         From `sureleaf.evaluate`, with the same rows, design and random_state. Rows are recognised
         by their labels (`Evaluation.rows_id`), so the columns may differ.
-    measure : str or Measure, default="accuracy"
-        The measure to compare; see `Evaluation.estimate`.
     margin : float, default=0.0
         Differences up to this size do not matter: "better" and "worse" mean by more than the
         margin, and "equivalent" within it.
@@ -80,16 +85,6 @@ def compare(
     method : str, optional
         Another test: "mcnemar_exact" or "bootstrap" for models; "5x2cv_f" or "paired_t" (which has
         too many false positives) for algorithms; "z" (unpooled) for independent rows.
-
-    Returns
-    -------
-    Comparison
-        ``difference, low, high, p_value, method, verdict, rows_needed``; printed as a sentence.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If no test is valid for the two evaluations; the message gives the reason and the remedy.
 
     Examples
     --------
@@ -135,9 +130,8 @@ def compare(
             if margin > 0
             else detecting_half_width(comparison.detect, level)
         )
-        hidden, least = hidden_variance(a, b, measure), least_variance(a, b, measure)
         most = math.inf if measure.row_values is not None else degrees_of_repeats(a)
-        repeats = repeats_until(test, a, half_width, hidden, least, most)
+        repeats = repeats_until(test, a, half_width, most)
         comparison = replace(comparison, repeats_needed=repeats)
     text = sentence(comparison, a.estimator, b.estimator, detect_origin=origin)
     return replace(comparison, sentence=text)
@@ -168,8 +162,8 @@ def _common_measure(a: Evaluation, b: Evaluation, measure: str | Measure) -> Mea
     common = a.find(measure)
     b.find(measure)
     if a.classes.tolist() != b.classes.tolist() or a.positive_code != b.positive_code:
-        raise InvalidArgumentError(
-            "a and b must have the same classes and positive class; got "
+        raise IncomparableError(
+            "must have the same classes and positive class; got "
             f"{a.classes.tolist()} with {a.positive!r} and {b.classes.tolist()} with "
             f"{b.positive!r}. Give positive= to both evaluations."
         )
@@ -191,14 +185,14 @@ def _valid_test(
     _check_same_rows(a, b, measure)
     if one_holdout:
         if not np.array_equal(a.row, b.row):
-            raise InvalidArgumentError(
-                "a and b were tested on different rows of the same table, so they cannot be "
+            raise IncomparableError(
+                "were tested on different rows of the same table, so they cannot be "
                 "paired. Evaluate both with the same design and random_state."
             )
         return "model", compare_models(a, b, measure, level, method)
     if a.splits_id != b.splits_id:
-        raise InvalidArgumentError(
-            f"a and b were evaluated on different splits ({_plan(a)} and {_plan(b)}), so their "
+        raise IncomparableError(
+            f"were evaluated on different splits ({_plan(a)} and {_plan(b)}), so their "
             "splits cannot be paired. Evaluate both with the same design and random_state."
         )
     return "algorithm", compare_algorithms(a, b, measure, level, method)
@@ -210,8 +204,8 @@ def _plan(evaluation: Evaluation) -> str:
 
 def _check_same_rows(a: Evaluation, b: Evaluation, measure: Measure) -> None:
     if a.rows_id != b.rows_id:
-        raise InvalidArgumentError(
-            f"a and b were evaluated on different rows ({len(a.truth)} and {len(b.truth)}, with "
+        raise IncomparableError(
+            f"were evaluated on different rows ({len(a.truth)} and {len(b.truth)}, with "
             "different labels), so their results cannot be paired. Evaluate both on the same "
             "table, or give independent=True if the two tables have no row in common."
         )
@@ -225,16 +219,16 @@ def _check_same_rows(a: Evaluation, b: Evaluation, measure: Measure) -> None:
         if (one is None) != (other is None) or not np.array_equal(
             np.asarray(one if one is not None else 0), np.asarray(other if other is not None else 0)
         ):
-            raise InvalidArgumentError(
-                f"a and b were evaluated with different {name}. Give both evaluations the same."
+            raise IncomparableError(
+                f"were evaluated with different {name}. Give both evaluations the same."
             )
 
 
 def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> DifferenceTest:
     """Give a width to the interval of a difference that was the same in every row.
 
-    Another difference never occurred in n rows, so it may occur in a share of them up to Wilson's
-    bound. The p-value is 1 minus the lowest level whose interval holds 0.
+    Another difference never occurred in n rows, so it may occur in a share of them up to Clopper
+    and Pearson's bound, 1 - (alpha / 2)^(1 / n). The p-value is the alpha whose interval ends at 0.
     """
     if test.high - test.low > NO_WIDTH:
         return test
@@ -249,8 +243,10 @@ def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> Differ
         test,
         low=test.difference - below,
         high=test.difference + above,
-        p_value=2 * float(ndtr(-math.sqrt(n * size / span))) if span > 0 else 1.0,
+        p_value=min(2 * (span / (span + size)) ** n, 1.0) if size > 0 else 1.0,
         method=f"{test.method}; {reason}, so Clopper-Pearson's bound of 0 in {_whole(n)} {units}",
+        over_splits=None,
+        method_counts_rows=True,
     )
 
 
@@ -314,15 +310,8 @@ def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
 def difference_of_estimates(first: Estimate, second: Estimate, name: str) -> DifferenceTest:
     """Test two estimates from independent rows by their intervals.
 
-    If some or all rows are the same, the two estimates are positively correlated, and the test
-    has fewer false positives than its level.
-
-    Examples
-    --------
-    >>> first = Estimate(0.9, 0.88, 0.92, 0.95, "t")
-    >>> test = difference_of_estimates(first, Estimate(0.8, 0.77, 0.83, 0.95, "t"), "accuracy")
-    >>> round(test.low, 3), round(test.high, 3)
-    (0.064, 0.136)
+    If some or all rows are the same, the two estimates are positively correlated, and the test has
+    fewer false positives than its level.
     """
     numbers = [number for one in (first, second) for number in (one.value, one.low, one.high)]
     if not np.isfinite(numbers).all():

@@ -19,10 +19,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtr, ndtri, stdtridf
 
+from sureleaf.arguments import FloatArray
+from sureleaf.evaluation.intervals import SplitVariance
 from sureleaf.evaluation.measures.named import NAMED, Measure
+from sureleaf.formatting import upper_first
+from sureleaf.levels.search import halved
 
 __all__ = [
     "Comparison",
@@ -45,27 +48,14 @@ class DifferenceTest:
     ----------
     difference : float
         The first minus the second.
-    low, high : float
-        Ends of the two-sided interval.
-    p_value : float
-        Two-sided, of the hypothesis that the true difference is 0.
-    statistic : float
-        The test statistic.
     standard_error : float
         Standard error of the difference that the statistic uses.
-    method : str
-        Name of the test and of the interval.
-    level : float
-        Level of the interval.
     assumption : str
         What has to be true for the interval to have its level.
-
-    Examples
-    --------
-    >>> from sureleaf.comparison import compare_rates
-    >>> compare_rates(0.15, 30, 0.25, 5000)
-    difference -0.1000 (-0.2283 to 0.0283 at level 0.95), p = 0.1267
-      by z, unpooled; the two sets of rows are independent and both rates are far from 0 and 1
+    over_splits : SplitVariance or None
+        How the variance depends on the number of splits, if repeats can reduce it.
+    method_counts_rows : bool
+        Whether the name of the method says how many rows the interval comes from.
     """
 
     difference: float
@@ -77,6 +67,8 @@ class DifferenceTest:
     method: str
     level: float
     assumption: str
+    over_splits: SplitVariance | None = None
+    method_counts_rows: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -96,9 +88,7 @@ class Comparison:
     Attributes
     ----------
     difference : float
-        The measure of the first minus that of the second.
-    low, high : float
-        Interval of the true difference at ``level``.
+        The measure of the first minus that of the second; its interval is `low` to `high`.
     p_value : float
         Two-sided p-value of "there is no difference".
     method : str
@@ -113,22 +103,17 @@ class Comparison:
     repeats_needed : int or None
         Repeats of the same design that would reach the same on the present rows; None if no
         number of repeats does, because repeats do not add rows.
-    measure, question : str
-        The measure; "model" (these two fitted models) or "algorithm" (how they were fitted).
-    values : tuple of float
-        The measure of the first and of the second.
-    n_rows : int
-        Rows used: test rows for models, all rows for algorithms, of both if independent.
-    table_rows : int
-        Rows of the table (of both tables if independent).
-    level, margin, detect : float
-        As given to `compare`; ``detect`` is the difference that ``rows_needed`` is planned for.
+    question : str
+        "model" (these two fitted models) or "algorithm" (how they were fitted).
+    n_rows, table_rows : int
+        Rows used: test rows for models, all rows for algorithms; and rows of the table. Of both
+        tables if independent.
     assumption : str
         What has to be true for the interval to have its level.
-    sentence : str
-        The result in words.
     has_enough_rows : bool
         Whether the table has the rows that were planned for; more are not known to decide.
+    method_counts_rows : bool
+        Whether the name of the method says how many rows the interval comes from.
 
     Examples
     --------
@@ -157,6 +142,7 @@ class Comparison:
     assumption: str
     sentence: str
     has_enough_rows: bool = False
+    method_counts_rows: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -186,17 +172,8 @@ def conclude(
 ) -> Comparison:
     """Return a test with its verdict and the rows needed; the sentence is still empty.
 
-    ``detect`` is None for the observed difference, which needs a margin. ``n_rows`` is a pair,
-    rows of the test and rows of the table, if the test uses only some of them.
-
-    Examples
-    --------
-    >>> from sureleaf.comparison import mcnemar
-    >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> comparison = conclude(mcnemar(30, 10, 400), NAMED["accuracy"], question="model",
-    ...                  values=(0.9, 0.85), n_rows=400, margin=0.0, detect=0.01)
-    >>> comparison.verdict, comparison.n_rows
-    ('better', 400)
+    ``detect`` is None for the observed difference, which needs a margin. ``n_rows`` is a pair, rows
+    of the test and rows of the table, if the test uses only some of them.
     """
     rows, table_rows = n_rows if isinstance(n_rows, tuple) else (n_rows, n_rows)
     verdict = decide(
@@ -230,6 +207,7 @@ def conclude(
         assumption=test.assumption,
         sentence="",
         has_enough_rows=has_enough_rows,
+        method_counts_rows=test.method_counts_rows,
     )
 
 
@@ -246,15 +224,6 @@ def decide(
 
     "better" and "worse" also need p ≤ 1 - level, so that the p-value and the verdict never
     contradict each other for tests that are not the exact inverse of the interval.
-
-    Examples
-    --------
-    >>> decide(-0.004, 0.006, 0.7, level=0.95, margin=0.01)
-    'equivalent'
-    >>> decide(-0.004, 0.006, 0.7, level=0.95)
-    'undecided'
-    >>> decide(0.02, 0.05, 0.001, level=0.95, margin=0.01, higher_is_better=False)
-    'worse'
     """
     if not higher_is_better:
         low, high = -high, -low
@@ -273,18 +242,11 @@ def rows_until(
 ) -> int | None:
     """Return the total rows at which a verdict is reached with a power of 80 %.
 
-    Without a margin, ``detect`` is the true difference that is to be found. With a margin it is
-    the true difference at which the verdict is to be reached, by default the observed one:
-    "equivalent" inside the margin, "better" or "worse" outside. On the margin itself no number of
-    rows is enough, and the result is None. The width of the interval falls with the square root of
-    the rows.
-
-    Examples
-    --------
-    >>> from sureleaf.comparison import mcnemar
-    >>> test = mcnemar(30, 20, 1000)
-    >>> rows_until(test, 1000, margin=0.03), rows_until(test, 1000, detect=0.01)
-    (1077, 4179)
+    Without a margin, ``detect`` is the true difference that is to be found. With a margin it is the
+    true difference at which the verdict is to be reached, by default the observed one: "equivalent"
+    inside the margin, "better" or "worse" outside. On the margin itself no number of rows is
+    enough, and the result is None. The width of the interval falls with the square root of the
+    rows.
     """
     half_width = (test.high - test.low) / 2
     if margin <= 0:
@@ -297,7 +259,7 @@ def rows_until(
     return math.ceil(needed) if needed < MOST_ROWS else None
 
 
-POWER = 0.8
+PLANNED_POWER = 0.8
 
 MOST_ROWS = 2**53
 """More rows than these are no answer."""
@@ -328,58 +290,36 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
         return float(reached.mean())
 
     low, high = near / (100 * q), near / q  # standard errors with a power above .8, and below
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if power(middle) >= POWER else (low, middle)
-    return q * low
+    return q * float(halved(lambda error: power(float(error)) >= PLANNED_POWER, low, high, 60)[0])
 
 
-def _error_ratios(degrees: float, n_nodes: int = 20) -> NDArray[np.float64]:
+def _error_ratios(degrees: float, n_nodes: int = 20) -> FloatArray:
     """Return equally probable ratios of an estimated standard error to the true one."""
     if math.isinf(degrees):
         return np.ones(1)
     middles = (np.arange(n_nodes) + 0.5) / n_nodes
-    ratios: NDArray[np.float64] = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
+    ratios: FloatArray = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
     return ratios
 
 
 def detecting_half_width(detect: float, level: float) -> float:
     """Return the half-width of the interval of a test that finds ``detect`` with 80 % power."""
     z = float(ndtri((1 + level) / 2))
-    return detect * z / (z + float(ndtri(POWER)))
+    return detect * z / (z + float(ndtri(PLANNED_POWER)))
 
 
 def sentence(comparison: Comparison, first: str, second: str, *, detect_origin: str = "") -> str:
-    """Return the result of a comparison in words.
+    """Return the result of a comparison in words; `detect_origin` says what an unnamed `detect` is.
 
     Rates are given in percent and their differences in percentage points, other measures as they
     are.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Everything but its sentence.
-    first, second : str
-        Names of the two classifiers.
-    detect_origin : str
-        What the difference is that rows are planned for, if nobody named it.
-
-    Examples
-    --------
-    >>> comparison = Comparison(
-    ...     0.02, 0.01, 0.03, 0.001, "McNemar", "better", 900, None, "accuracy", "model",
-    ...     (0.92, 0.90), 1000, 1000, 0.95, 0.0, 0.01, "the rows are independent", "")
-    >>> print(sentence(comparison, "tree", "rule"))
-    Tree is better than rule: accuracy 92.0 % against 90.0 %, 2.0 percentage points higher (95 %
-    interval of the difference +1.0 to +3.0; p = 0.001; McNemar on 1,000 rows). This holds if the
-    rows are independent.
     """
     if first == second:
         first, second = f"the first {first}", f"the second {second}"
     text = f"{_claim(comparison, first, second)}: {_numbers(comparison)}."
     if comparison.verdict == "undecided":
         text = f"{text} {_next_step(comparison, detect_origin)}".rstrip()
-    return f"{text[0].upper()}{text[1:]} This holds if {comparison.assumption}."
+    return f"{upper_first(text)} This holds if {comparison.assumption}."
 
 
 def _numbers(comparison: Comparison) -> str:
@@ -391,9 +331,7 @@ def _numbers(comparison: Comparison) -> str:
     direction = "higher" if comparison.difference >= 0 else "lower"
     difference = f"{size} {direction}" if comparison.difference else "no difference"
     low, high = (f"{scale * end:+.{digits}f}" for end in (comparison.low, comparison.high))
-    # The bound of differences that never varied states the rows or groups itself.
-    is_stated = "Clopper-Pearson's bound of 0 in" in comparison.method
-    rows = "" if is_stated else f" on {comparison.n_rows:,} rows"
+    rows = "" if comparison.method_counts_rows else f" on {comparison.n_rows:,} rows"
     return (
         f"{comparison.measure} {one} against {other}, {difference} ({100 * comparison.level:g} % "
         f"interval of the difference {low} to {high}; p = {comparison.p_value:.3g}; "
@@ -440,7 +378,7 @@ def _next_step(comparison: Comparison, detect_origin: str) -> str:
         return ""
     goal = f"finding a true difference of {_amount(comparison, comparison.detect)}"
     goal += f" ({detect_origin})" if detect_origin else ""
-    goal += f" with a power of {100 * POWER:g} %"
+    goal += f" with a power of {100 * PLANNED_POWER:g} %"
     if comparison.has_enough_rows:
         return f"There are enough rows for {goal}; the true difference is probably smaller."
     return f"{_rows_and_repeats(comparison)} are needed for {goal}."
@@ -468,7 +406,7 @@ def _rows_for_margin(comparison: Comparison) -> str:
     planned = "observed" if comparison.detect == comparison.difference else "given"
     return (
         f'{text}{_rows_and_repeats(comparison)} are needed to decide "{verdict}" with a power of '
-        f"{100 * POWER:g} %, if the {planned} difference is the true one."
+        f"{100 * PLANNED_POWER:g} %, if the {planned} difference is the true one."
     )
 
 

@@ -1,7 +1,9 @@
 """BaggedTreesClassifier: a scikit-learn estimator around a `BaggedModel`."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
@@ -14,22 +16,18 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafErro
 from sureleaf.estimators.base import (
     ModelEstimator,
     class_weights,
-    compact_bytes,
-    is_plain,
     read_training_rows,
 )
 from sureleaf.estimators.tree_classifier import TreeClassifier
-from sureleaf.files.state_file import State
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.model.bagged_model import BaggedModel, BagRowLevels, BagSums
-from sureleaf.model.compact_state import compact_state, state_from_compact
+from sureleaf.model.bagged_model import BaggedModel, BagRowLevels
 from sureleaf.model.fitting import TreeSettings, build, check_max_features, trees_at_once
 from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
+    OutOfBagSums,
     draw_bag,
     missing_rows,
     out_of_bag_evidence,
-    out_of_bag_probabilities,
     out_of_bag_sums,
 )
 from sureleaf.model.plain_values import estimate_from_plain, estimate_to_plain
@@ -45,7 +43,6 @@ __all__ = ["BaggedTreesClassifier"]
 FOREST_TREE: Final[dict[str, Any]] = {
     "criterion": "gini",
     "categorical_split": "subset",
-    "category_penalty": 1.0,
     "missing": "branch",
     "min_samples_leaf": 1,
     "max_features": "sqrt",
@@ -62,8 +59,10 @@ _MOST_TREES: Final = 1_000_000
 class BaggedTreesClassifier(ModelEstimator):
     """A forest: trees grown on bootstrap samples of the rows; their mean probability predicts.
 
-    Every tree leaves out about 37 % of the rows. Predictions of rows by the trees that left them
-    out give probabilities, an error and levels that hold for unseen rows, without a second fit.
+    Every tree leaves out about 37 % of the rows. Predictions of rows by trees that left them out
+    give probabilities, an error and levels that hold for unseen rows. When these are first asked
+    for, further trees are grown, 51 for 30, until a row was left out by as many trees as predict a
+    new row. They are not kept.
 
     Parameters
     ----------
@@ -85,13 +84,15 @@ class BaggedTreesClassifier(ModelEstimator):
         rows. None is what `estimator` says.
     calibration : {"sigmoid", "isotonic"} or None
         Calibrate the mean probabilities on the out-of-bag rows, with scikit-learn's calibrators.
+        None states the plain mean of the trees, which is off by several points in some
+        populations (docs/probabilities.md).
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted: `predict` decides by expected cost. The trees
         are the same.
     n_jobs : int or None
         Number of threads; None and -1 mean all cores. The trees do not depend on it.
     random_state : int, RandomState or None
-        For the bootstrap samples, which are keyed by seed, tree and draw.
+        For the bootstrap samples, which are keyed by seed, tree and draw. None is 0.
 
     Attributes
     ----------
@@ -105,17 +106,14 @@ class BaggedTreesClassifier(ModelEstimator):
         The same trees as estimators, with the counts of their bags.
     classes_ : ndarray
         The classes.
-    oob_proba_ : ndarray of shape (n_rows, n_classes)
-        For each training row the (calibrated) mean of the trees whose bags do not hold it; NaN for
-        rows that are in every bag. Computed when first used, like the next two:
+    oob_proba_, oob_decision_function_ : ndarray of shape (n_rows, n_classes)
+        For each training row the (calibrated) mean of trees whose bags do not hold it; NaN for rows
+        that are in every bag. The second name is that of scikit-learn's forests. Computed when
+        first used, like the next ones:
     oob_levels_ : OutOfBagLevels
         Agreement and utility, with the interval of the utility.
-    oob_error_ : float
-        The share of the training rows that is predicted wrong out of bag.
-    oob_score_ : float
-        The share that is predicted correctly, under the name that scikit-learn's forests use.
-    oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        `oob_proba_`, under the name that scikit-learn's forests use.
+    oob_score_, oob_error_ : float
+        The share of the training rows that is predicted correctly and wrongly out of bag.
     feature_importances_ : ndarray of shape (n_columns,)
         Each column's share of the decrease of impurity, the mean over the trees.
     schema_ : Schema
@@ -166,10 +164,8 @@ class BaggedTreesClassifier(ModelEstimator):
     estimator_: TreeClassifier
     _rows: TrainingRows | None = None
     """The training rows, kept for out-of-bag predictions until `forget_rows`."""
-    _sums: BagSums | None = None
-    """Sums of the out-of-bag predictions of the training rows."""
     _oob_proba: NDArray[np.float64] | None = None
-    """Out-of-bag probabilities, in a bag that was pickled."""
+    """Out-of-bag probabilities, once they have been computed."""
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -185,11 +181,6 @@ class BaggedTreesClassifier(ModelEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             The probability that a row is drawn is proportional to its weight; the sum of the
             weights, times `max_samples`, is the number of draws.
-
-        Returns
-        -------
-        BaggedTreesClassifier
-            Itself.
         """
         self.check_parameters()
         template = self._make_template()
@@ -203,7 +194,7 @@ class BaggedTreesClassifier(ModelEstimator):
             estimator=type(self).__name__,
         )
         rows = rows.owned()  # out-of-bag rows are predicted later, and the caller may change X
-        class_factors = _class_factors(template, classes, rows)
+        bags = _Bags.of(rows, classes, template, seed=seed, max_samples=self.max_samples)
         model = BaggedModel(
             schema=(
                 rows.table.schema_with_missing()
@@ -211,7 +202,7 @@ class BaggedTreesClassifier(ModelEstimator):
                 else rows.table.schema
             ),
             classes=classes,
-            trees=tuple(self._grow(rows, classes, template, seed, class_factors)),
+            trees=tuple(bags.grow(range(self.n_estimators), self.n_jobs)),
             leaf_estimate=_leaf_estimate(template),
             criterion=template.criterion,
             unseen=template.unseen,
@@ -221,10 +212,10 @@ class BaggedTreesClassifier(ModelEstimator):
             cost=None if self.cost is None else cost_rule(self.cost, classes).cost,
         )
         _ = model.probabilities  # an estimate of the user's own may fail
-        model, sums = self._calibrated(model, rows, template)
+        model, oob_proba = self._calibrated(model, rows, template)
         # Assigned only now, so that a fit that fails leaves the estimator as it was.
-        self.model_, self.estimator_, self._rows, self._sums = model, template, rows, sums
-        self._oob_proba = None
+        self.model_, self.estimator_, self._rows = model, template, rows
+        self._oob_proba = oob_proba
         return self
 
     def check_parameters(self) -> None:
@@ -247,65 +238,27 @@ class BaggedTreesClassifier(ModelEstimator):
 
     def _make_template(self) -> TreeClassifier:
         """Make the estimator whose parameters all trees have."""
-        template = self._tree_parameters()
+        if self.estimator is None:
+            template = TreeClassifier(**FOREST_TREE, random_state=0)
+        elif isinstance(self.estimator, TreeClassifier):
+            template = clone(self.estimator).set_params(levels_from="cross_fit")
+            if template.random_state is None:
+                template.random_state = draw_seed(self.random_state)
+        else:
+            raise InvalidTypeError(
+                "estimator must be a TreeClassifier; got "
+                f"{type(self.estimator).__name__}. For others use sklearn.ensemble."
+                "BaggingClassifier."
+            )
         if self.max_features != "auto":
             template.max_features = self.max_features
         if self.class_weight is not None:
             template.class_weight = self.class_weight
         return template
 
-    def _tree_parameters(self) -> TreeClassifier:
-        if self.estimator is None:
-            return TreeClassifier(**FOREST_TREE, random_state=0)
-        if not isinstance(self.estimator, TreeClassifier):
-            raise InvalidTypeError(
-                "estimator must be a TreeClassifier; got "
-                f"{type(self.estimator).__name__}. For others use sklearn.ensemble."
-                "BaggingClassifier."
-            )
-        template: TreeClassifier = clone(self.estimator).set_params(levels_from="cross_fit")
-        if template.random_state is None:
-            template.random_state = draw_seed(self.random_state)
-        return template
-
-    def _grow(
-        self,
-        rows: TrainingRows,
-        classes: NDArray[Any],
-        template: TreeClassifier,
-        seed: int,
-        class_factors: NDArray[np.float64] | None,
-    ) -> list[Tree]:
-        """Grow every tree on its bag; what is encoded and sorted is shared by all."""
-        n_threads = thread_count(self.n_jobs)
-        is_elsewhere = runs_elsewhere()
-        if not is_elsewhere:
-            _ = rows.kernel
-            rows.sort(n_threads)
-        n_at_once = 1 if is_elsewhere else trees_at_once(rows, n_threads)
-        settings = replace(
-            template.settings().for_table(rows.table.schema, classes),
-            keep_order=True,
-            n_threads=max(1, n_threads // n_at_once),
-        )
-        rules = replace(settings.rules, seed=seed % 2**64)  # key of the columns that are drawn
-        if rules.criterion != "gain_ratio":
-            # A bag leaves out the rows between two of its values. Halfway is right in the mean.
-            rules = replace(rules, thresholds="midpoint")
-        bags = _Bags(rows, replace(settings, rules=rules), seed, self.max_samples, class_factors)
-        if is_elsewhere:  # the rows are sent once per range of trees
-            n_ranges = min(2 * effective_n_jobs(-1), self.n_estimators)
-            ranges = np.array_split(np.arange(self.n_estimators), n_ranges)
-            workers = Parallel(return_as="generator")
-            grown = workers(delayed(bags.grow_some)(numbers.tolist()) for numbers in ranges)
-            return [tree for trees in grown for tree in trees]
-        with thread_map(n_at_once) as run:
-            work = run(bags.grow, range(self.n_estimators))
-            return list(track(work, total=self.n_estimators, what="Growing"))
-
     def _calibrated(
         self, model: BaggedModel, rows: TrainingRows | None, template: TreeClassifier
-    ) -> tuple[BaggedModel, BagSums | None]:
+    ) -> tuple[BaggedModel, NDArray[np.float64] | None]:
         """Fit the calibration to out-of-bag probabilities, if one is wanted."""
         if self.calibration is None:
             return model, None
@@ -313,18 +266,27 @@ class BaggedTreesClassifier(ModelEstimator):
             raise missing_rows()
         from sureleaf.model.calibration import fit_calibration  # loads linear models
 
-        sums = out_of_bag_sums(model, rows, n_threads=thread_count(self.n_jobs))
+        sums = self._out_of_bag_sums(model, rows, template)
         weights, class_factors = rows.weights, _class_factors(template, model.classes, rows)
         if class_factors is not None:  # calibration to unweighted rows would undo the weights
             weights = class_factors[rows.labels] * (1.0 if weights is None else weights)
         calibration = fit_calibration(
-            sums.mean(sums.values),
-            rows.labels,
-            weights,
-            method=self.calibration,
-            classes=model.classes,
+            sums.means(), rows.labels, weights, method=self.calibration, classes=model.classes
         )
-        return replace(model, calibration=calibration), sums
+        model = replace(model, calibration=calibration)
+        evidence, oob_proba = out_of_bag_evidence(model, sums, rows)
+        return replace(model, out_of_bag=evidence), oob_proba
+
+    def _out_of_bag_sums(
+        self, model: BaggedModel, rows: TrainingRows, template: TreeClassifier
+    ) -> OutOfBagSums:
+        bags = _Bags.of(
+            rows, model.classes, template, seed=model.seed, max_samples=model.max_samples
+        )
+        n_threads = thread_count(self.n_jobs)
+        return out_of_bag_sums(
+            model, rows, partial(bags.grow, n_jobs=self.n_jobs), n_threads=n_threads
+        )
 
     # ---- the fitted model ------------------------------------------------------------------------
 
@@ -348,32 +310,22 @@ class BaggedTreesClassifier(ModelEstimator):
     def complete_model(self) -> BaggedModel:
         """Return the fitted model with its out-of-bag evidence, computing it if it is missing.
 
-        Returns
-        -------
-        BaggedModel
-            Without evidence only if it was never computed and the rows have been dropped.
+        It stays missing only if it was never computed and the rows have been dropped.
         """
-        model = self._fitted()
-        if model.out_of_bag is None and self._rows is not None:
-            evidence = out_of_bag_evidence(model, self._out_of_bag_sums(), self._rows)
+        model, rows = self._fitted(), self._rows
+        if model.out_of_bag is None and rows is not None:
+            sums = self._out_of_bag_sums(model, rows, self.estimator_)
+            evidence, self._oob_proba = out_of_bag_evidence(model, sums, rows)
             self.model_ = model = replace(model, out_of_bag=evidence)
         return model
-
-    def _out_of_bag_sums(self) -> BagSums:
-        if self._sums is None:
-            if self._rows is None:
-                raise missing_rows()
-            n_threads = thread_count(self.n_jobs)
-            self._sums = out_of_bag_sums(self._fitted(), self._rows, n_threads=n_threads)
-        return self._sums
 
     @property
     def oob_proba_(self) -> NDArray[np.float64]:
         """Out-of-bag probabilities; NaN for rows that are in every bag."""
-        model = self._fitted()
-        if self._oob_proba is not None:
-            return self._oob_proba.copy()
-        return out_of_bag_probabilities(model, self._out_of_bag_sums())
+        self.complete_model()
+        if self._oob_proba is None:
+            raise missing_rows()
+        return self._oob_proba.copy()
 
     @property
     def oob_levels_(self) -> OutOfBagLevels:
@@ -403,15 +355,8 @@ class BaggedTreesClassifier(ModelEstimator):
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.
 
-        Parameters
-        ----------
-        leaf_estimate : str or object
-            As the parameter of TreeClassifier.
-
-        Returns
-        -------
-        BaggedTreesClassifier
-            A calibration is fitted again, on the new out-of-bag probabilities.
+        `leaf_estimate` is as the parameter of TreeClassifier. A calibration is fitted again, on the
+        new out-of-bag probabilities.
         """
         self._fitted()
         template: TreeClassifier = clone(self.estimator_)
@@ -419,24 +364,15 @@ class BaggedTreesClassifier(ModelEstimator):
         estimate = _leaf_estimate(template)
         model = replace(self.model_, leaf_estimate=estimate, calibration=None, out_of_bag=None)
         _ = model.probabilities  # an estimate of the user's own may fail
-        model, sums = self._calibrated(model, self._rows, template)
+        model, oob_proba = self._calibrated(model, self._rows, template)
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "estimator": template}
-        other.model_, other.estimator_, other._sums = model, template, sums
-        other._oob_proba = None
+        other.model_, other.estimator_, other._oob_proba = model, template, oob_proba
         return other
 
     def forget_rows(self) -> Self:
-        """Drop the training rows that the estimator keeps for its out-of-bag results.
-
-        Returns
-        -------
-        BaggedTreesClassifier
-            Itself. If out-of-bag results were used before, they stay.
-        """
+        """Drop the training rows that are kept for out-of-bag results; known results stay."""
         self._fitted()
-        if self._sums is not None:
-            self.complete_model()
         self._rows = None
         return self
 
@@ -449,36 +385,24 @@ class BaggedTreesClassifier(ModelEstimator):
         oob_proba = None
         if self.__sklearn_is_fitted__():
             self.complete_model()
-            if self._sums is not None or self._oob_proba is not None:
-                oob_proba = self.oob_proba_
+            oob_proba = self._oob_proba
         state: dict[str, Any] = super().__getstate__()
-        for name in ("_rows", "_sums", "_oob_proba"):
+        for name in ("_rows", "_oob_proba"):
             state.pop(name, None)
-        header, arrays = {}, {} if oob_proba is None else {"oob_proba": oob_proba}
+        if oob_proba is not None:
+            state["_oob_proba"] = oob_proba
         if type(state.get("estimator_")) is TreeClassifier:
             parameters = state["estimator_"].get_params(deep=False)
             # An estimate of another library stays an object.
             with suppress(SureleafError):
                 parameters["leaf_estimate"] = estimate_to_plain(parameters["leaf_estimate"])
                 del state["estimator_"]
-                plain = {n: v for n, v in parameters.items() if n == "leaf_estimate" or is_plain(v)}
-                header["template"] = plain
-                state["template_state_"] = {n: v for n, v in parameters.items() if n not in plain}
-        if header or arrays:
-            state["bag_state_"] = compact_state(State(header, arrays))
+                state["template_state_"] = parameters
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        sums, parameters = state.pop("sums_state_", None), state.pop("template_state_", None)
-        content = compact_bytes(state.pop("bag_state_", None))
-        if sums is not None:  # of an earlier version
-            state["_sums"] = BagSums(**sums)
-        if content is not None:
-            written = state_from_compact(content)
-            state["_oob_proba"] = written.arrays.get("oob_proba")
-            if "template" in written.header:
-                parameters = {**written.header["template"], **parameters}
+        parameters = state.pop("template_state_", None)
         if parameters is not None:
             estimate = estimate_from_plain(parameters["leaf_estimate"])
             state["estimator_"] = TreeClassifier(**{**parameters, "leaf_estimate": estimate})
@@ -486,74 +410,40 @@ class BaggedTreesClassifier(ModelEstimator):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def _encode(self, X: Any) -> EncodedTable:
-        return self._fitted().encode(X, estimator=type(self).__name__)
+    def _encode(self, X: Any) -> tuple[EncodedTable, int]:
+        """Encode rows, and say how many threads to predict them with."""
+        table = self._fitted().encode(X, estimator=type(self).__name__)
+        return table, thread_count(self.n_jobs, table.n_rows)
 
     def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
         """Return class probabilities, one column per class of ``classes_``.
 
-        Parameters
-        ----------
-        X : table
-            As in fit.
-        voting : bool
-            Return the share of the trees that predict each class, instead of the mean of their
-            probabilities. Votes are not calibrated.
+        They are the mean of the trees. Of rows that state .85 not 85 % need be right: unless
+        `calibration` is given, use `predict_levels` for that.
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
+        With `voting`, they are the share of the trees that predict each class, instead of the mean
+        of their probabilities. Votes are not calibrated.
         """
-        table = self._encode(X)
-        n_threads = thread_count(self.n_jobs, table.n_rows)
+        table, n_threads = self._encode(X)
         return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        table = self._encode(X)
-        return self.model_.predict(table, n_threads=thread_count(self.n_jobs, table.n_rows))
+        """Predict the most probable class of each row, the first one on ties."""
+        table, n_threads = self._encode(X)
+        return self.model_.predict(table, n_threads=n_threads)
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
-        """Return the standard deviation of the probabilities between the trees.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
-        table = self._encode(X)
-        return self.model_.predict_spread(table, n_threads=thread_count(self.n_jobs, table.n_rows))
+        """Return the standard deviation of the probabilities between the trees."""
+        table, n_threads = self._encode(X)
+        return self.model_.predict_spread(table, n_threads=n_threads)
 
     def predict_levels(self, X: Any) -> BagRowLevels:
         """Return the prediction of each row, the agreement of the trees and the utility.
 
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        BagRowLevels
-            Columns, with `to_pandas` and `to_polars`. The utility is the accuracy of out-of-bag
-            predictions that were about as probable.
+        The utility is the accuracy of out-of-bag predictions that were about as probable.
         """
-        model, table = self.complete_model(), self._encode(X)
-        return model.predict_levels(table, n_threads=thread_count(self.n_jobs, table.n_rows))
+        model, (table, n_threads) = self.complete_model(), self._encode(X)
+        return model.predict_levels(table, n_threads=n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -563,11 +453,49 @@ class _Bags:
     rows: TrainingRows
     settings: TreeSettings
     seed: int
-    max_samples: float
+    max_samples: int | float
     class_factors: NDArray[np.float64] | None
 
-    def grow(self, number: int) -> Tree:
-        """Grow a tree on its bag."""
+    @classmethod
+    def of(
+        cls,
+        rows: TrainingRows,
+        classes: NDArray[Any],
+        template: TreeClassifier,
+        *,
+        seed: int,
+        max_samples: int | float,
+    ) -> Self:
+        """Make the bags of all trees of one fit."""
+        settings = template.settings().for_table(rows.table.schema, classes)
+        rules = replace(settings.rules, seed=seed % 2**64)  # key of the columns that are drawn
+        if rules.criterion != "gain_ratio":
+            # A bag leaves out the rows between two of its values. Halfway is right in the mean.
+            rules = replace(rules, thresholds="midpoint")
+        settings = replace(settings, rules=rules, keep_order=True)
+        return cls(rows, settings, seed, max_samples, _class_factors(template, classes, rows))
+
+    def grow(self, numbers: Sequence[int], n_jobs: int | None) -> list[Tree]:
+        """Grow the trees with these numbers; what is encoded and sorted is shared by all."""
+        if runs_elsewhere():  # the rows are sent once per range of trees
+            n_ranges = min(2 * effective_n_jobs(-1), len(numbers))
+            ranges = np.array_split(np.asarray(numbers), n_ranges) if len(numbers) else []
+            workers = Parallel(return_as="generator")
+            grown = workers(delayed(self._grow_some)(some.tolist()) for some in ranges)
+            return [tree for trees in grown for tree in trees]
+        n_threads = thread_count(n_jobs)
+        _ = self.rows.kernel
+        self.rows.sort(n_threads)
+        n_at_once = trees_at_once(self.rows, n_threads)
+        grow_one = partial(self._grow_one, n_threads=max(1, n_threads // n_at_once))
+        with thread_map(n_at_once) as run:
+            return list(track(run(grow_one, numbers), total=len(numbers), what="Growing"))
+
+    def _grow_some(self, numbers: list[int]) -> list[Tree]:
+        self.rows.sort(1)
+        return [self._grow_one(number, n_threads=thread_count(None)) for number in numbers]
+
+    def _grow_one(self, number: int, n_threads: int) -> Tree:
         rows, settings = self.rows, self.settings
         bag = draw_bag(
             len(rows.labels),
@@ -579,14 +507,12 @@ class _Bags:
         if self.class_factors is not None:
             bag *= self.class_factors[rows.labels]
         of_tree = replace(
-            settings, rules=replace(settings.rules, tree=number), seed=settings.seed + number
+            settings,
+            rules=replace(settings.rules, tree=number),
+            seed=settings.seed + number,
+            n_threads=n_threads,
         )
         return build(rows.with_weights(bag), of_tree)
-
-    def grow_some(self, numbers: list[int]) -> list[Tree]:
-        """Grow the trees of several bags."""
-        self.rows.sort(1)
-        return [self.grow(number) for number in numbers]
 
 
 def _class_factors(

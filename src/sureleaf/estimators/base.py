@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.arguments import check_weights
+from sureleaf.arguments import (
+    check_one_label_per_row,
+    check_weights,
+    meaning_of_weights,
+    scale_importances,
+)
 from sureleaf.errors import InvalidArgumentError, SureleafError, suggestion, warn_caller
 from sureleaf.files.state_file import State, write_state
-from sureleaf.model.compact_state import compact_state, state_from_compact
-from sureleaf.model.plain_values import unpack_array
-from sureleaf.model.tree_model import check_same_length, meaning_of_weights, scale_importances
 from sureleaf.scale import SourceRows
 from sureleaf.table import Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ModelEstimator",
     "class_weights",
-    "compact_bytes",
-    "is_plain",
     "read_training_rows",
     "source_training_rows",
     "split_columns",
@@ -64,40 +64,14 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             except SureleafError:
                 return state
             del state["model_"]
-            names = self.get_params(deep=False)
-            written = {name: state.pop(name) for name in names if is_plain(state.get(name, ()))}
-            header = {**plain.header, "parameters": written}
-            state["model_state_"] = compact_state(State(header, plain.arrays))
+            state["model_state_"] = {"header": plain.header, "arrays": plain.arrays}
         return state
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Hold bytes as a whole number in protocol 2, where they would take half as much more.
-
-        Protocol 2 has no bytes. It writes them as text, in which every second one takes two.
-        """
-        reduced = super().__reduce_ex__(protocol)
-        if protocol != 2:
-            return reduced
-        make, arguments, state, *rest = reduced
-        # Zeros at the end of the content would be lost without another byte after them.
-        numbers = {
-            name: int.from_bytes(state[name] + b"\1", "little")
-            for name in ("model_state_", "bag_state_")
-            if type(state.get(name)) is bytes
-        }
-        return make, arguments, {**state, **numbers}, *rest
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        plain = compact_bytes(state.pop("model_state_", None))
+        plain = state.pop("model_state_", None)
         if plain is not None:
-            if isinstance(plain, dict):  # of an earlier version
-                arrays = {name: unpack_array(packed) for name, packed in plain["packed"].items()}
-                written = State(plain["header"], arrays)
-            else:
-                written = state_from_compact(plain)
-                state.update(written.header["parameters"])
-            state["model_"] = self._model_type.from_state(written)
+            state["model_"] = self._model_type.from_state(State(**plain))
         super().__setstate__(state)
 
     def _fitted(self) -> Any:
@@ -107,33 +81,13 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the class probabilities; minus infinity for 0.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
+        """Return the logarithms of the class probabilities; minus infinity for 0."""
         with np.errstate(divide="ignore"):
             logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logarithms
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on rows with known classes.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in fit.
-
-        Returns
-        -------
-        float
-        """
+        """Return the accuracy on rows with known classes."""
         if isinstance(y, np.ndarray) and y.dtype.kind == "T":  # scikit-learn refuses StringDType
             y = y.astype(object)
         return float(super().score(X, y, sample_weight))
@@ -167,18 +121,6 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         The file holds plain arrays and JSON, and no training rows; docs/model-file.md describes
         it. It appears whole or not at all. Levels that are not known yet are computed first.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to; an existing file is replaced.
-
-        Raises
-        ------
-        InvalidTypeError
-            If a parameter is an object that a file of plain values cannot hold.
-        InvalidArgumentError
-            If the file cannot be written.
 
         Examples
         --------
@@ -233,25 +175,12 @@ def read_training_rows(
 ) -> tuple[TrainingRows, NDArray[Any], str]:
     """Read a table and its labels; categories of rows of weight 0 are left out.
 
-    Parameters
-    ----------
-    X, y, sample_weight
-        As in fit.
-    categorical_features, weights, class_weight
-        As for `TreeClassifier`.
-    estimator : str
-        Name of the estimator, for messages.
-
-    Returns
-    -------
-    rows : TrainingRows
-    classes : ndarray
-    weights : {"counts", "importance"}
-        What the weights mean: weights that cannot be counts are importances.
+    Returns the rows, the classes and what the weights mean: those that cannot be counts are
+    importances.
     """
     table = read_table(X, categorical_features=categorical_features, estimator=estimator)
     labels, classes = encode_labels(y, estimator=estimator)
-    check_same_length(table, labels)
+    check_one_label_per_row(table.n_rows, labels)
     row_weights = check_weights(sample_weight, table.n_rows)
     row_weights, weights = weigh_rows(labels, classes, row_weights, weights, class_weight)
     has_schema = isinstance(categorical_features, Schema)
@@ -304,19 +233,7 @@ def source_training_rows(
 def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Split columns off a table in memory that are given by their names.
 
-    Parameters
-    ----------
-    X : data frame
-        The table.
-    names : dict
-        By argument, the name of a column, or anything else, which stays as it is.
-
-    Returns
-    -------
-    X : data frame
-        Without these columns.
-    columns : dict
-        By argument, the column, or what was given.
+    `names` has, by argument, the name of a column or anything else, which stays as it is.
     """
     import narwhals.stable.v2 as nw
 
@@ -339,17 +256,3 @@ def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         for argument, name in names.items()
     }
     return frame.drop(taken).to_native(), columns
-
-
-def compact_bytes(value: Any) -> Any:
-    """Return the bytes that a pickle of protocol 2 holds as a whole number."""
-    if type(value) is not int:
-        return value
-    return value.to_bytes((value.bit_length() + 7) // 8, "little")[:-1]
-
-
-def is_plain(value: Any) -> bool:
-    """Whether JSON gives back the same value of the same type."""
-    return type(value) in (type(None), bool, int, str) or (
-        type(value) is float and np.isfinite(value).item()
-    )

@@ -13,23 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sureleaf.arguments import check_choice, thread_count
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.arguments import (
+    FloatArray,
+    check_choice,
+    check_one_label_per_row,
+    thread_count,
+)
 from sureleaf.folds import fold_numbers
 from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.cross_fitting import levels_of_rounds, predict_out_of_fold
+from sureleaf.model.fold_trees import FoldRows
 from sureleaf.model.leaf_counts import LeafCounts, count_leaves
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
-from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow
+from sureleaf.table.encoded_table import ArrayColumns
+from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, thread_map
 
 __all__ = ["ColumnRanking", "rank_columns"]
 
-FloatArray = NDArray[np.float64]
 
 _ONE_SPLIT = GrowthRules("entropy", "multiway", max_depth=1, min_samples_leaf=1.0)
 
@@ -38,22 +43,11 @@ _ONE_SPLIT = GrowthRules("entropy", "multiway", max_depth=1, min_samples_leaf=1.
 class ColumnRanking(ColumnTable):
     """Columns by what one split on them tells, the best first.
 
-    Parameters
-    ----------
-    column : ndarray of str
-        Name.
-    branches : ndarray of int
-        Branches of the split; 1 where no split was possible.
-    confidence, utility : ndarray of float64
-        Levels of the one-split tree.
-    gini, gain_ratio : ndarray of float64
-        Gini impurity after the split, and C4.5's gain ratio, on the training rows.
-
-    Examples
-    --------
-    >>> from sureleaf import rank_columns
-    >>> rank_columns([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20).branches.tolist()
-    [2]
+    - `column`: name.
+    - `branches`: branches of the split; 1 where no split was possible.
+    - `confidence`, `utility`: levels of the one-split tree.
+    - `gini`, `gain_ratio`: Gini impurity after the split, and C4.5's gain ratio, on the training
+      rows.
     """
 
     column: NDArray[np.object_]
@@ -108,15 +102,14 @@ def rank_columns(
     check_choice("levels_from", levels_from, ("cross_fit", "training"))
     table = read_table(X, categorical_features=categorical_features, estimator="rank_columns")
     labels, classes = encode_labels(y, estimator="rank_columns")
-    if len(labels) != table.n_rows:
-        raise InvalidArgumentError(
-            f"X and y must have the same number of rows; got {table.n_rows} and {len(labels)}."
-        )
+    check_one_label_per_row(table.n_rows, labels)
     seed, n_threads = draw_seed(random_state), thread_count(n_jobs)
     measured = []
     columns_left = track(table.schema.columns, total=len(table.schema), what="Ranking")
     for index, column in enumerate(columns_left):
-        part = EncodedTable(Schema((column,), True), (table.columns[index],), table.n_rows)
+        part = EncodedTable(
+            Schema((column,), True), ArrayColumns((table.columns[index],)), table.n_rows
+        )
         rows = TrainingRows(part, labels, len(classes))
         tree = _split_once(rows)
         if levels_from == "training":
@@ -154,12 +147,13 @@ def _cross_fitted_levels(
         leaf_estimate=Laplace(),
         evidence=Evidence("cross_fit"),
     )
+    parts = FoldRows(rows, fold_of)
+    folds = parts.every_fold()
+    rows.sort(n_threads)
+    with thread_map(n_threads) as run:
+        trees = list(run(_split_once, [parts.without([fold]) for fold in folds]))
     out_of_fold = predict_out_of_fold(
-        rows,
-        fold_of,
-        lambda part, _: _split_once(part),
-        model.leaf_estimate,
-        n_threads=n_threads,
+        parts, dict(zip(folds, trees, strict=True)), model.leaf_estimate
     )
     return levels_of_rounds(model, rows, [out_of_fold]).levels()
 
@@ -171,7 +165,7 @@ def _training_levels(tree: Tree) -> tuple[float, float]:
     counts, n = counts[n > 0], n[n > 0]
     shares, vectors = n / n.sum(), counts / n[:, np.newaxis]
     if counts.shape[1] == 2:
-        levels = tree_levels(float(n.sum()), shares, vectors.max(axis=1), empty="miss")
+        levels = tree_levels(float(n.sum()), shares, vectors.max(axis=1))
         return float(levels.confidence), float(levels.utility)
     sure, useful = class_confidence(n, vectors), class_utility(n, vectors)
     return float(shares @ np.asarray(sure)), float(shares @ np.asarray(useful))

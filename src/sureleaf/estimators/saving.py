@@ -3,14 +3,12 @@
 from os import PathLike
 from typing import Any
 
-from sklearn.base import clone
-
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.bagged_trees import BaggedTreesClassifier
 from sureleaf.estimators.base import ModelEstimator
 from sureleaf.estimators.tree_classifier import TreeClassifier
-from sureleaf.files.state_file import Damaged, State, damaged_file, newer, read_state
+from sureleaf.files.state_file import Damaged, State, decoding, newer, read_state
 from sureleaf.model.bagged_model import BaggedModel
 from sureleaf.model.plain_values import (
     estimate_from_plain,
@@ -64,9 +62,8 @@ def load(path: str | PathLike[str]) -> Estimator:
     """
     state = read_state(path)
     try:
-        return estimator_from_state(state)
-    except (Damaged, RecursionError) as problem:
-        raise damaged_file(path, problem) from None
+        with decoding(path):
+            return estimator_from_state(state)
     except UnknownPart as problem:
         raise newer(path, f"this one does not know {problem}") from None
 
@@ -74,28 +71,7 @@ def load(path: str | PathLike[str]) -> Estimator:
 def estimator_state(estimator: Any) -> State:
     """Return a fitted estimator as plain values and arrays; missing levels are computed first.
 
-    Parameters
-    ----------
-    estimator : TreeClassifier or BaggedTreesClassifier
-        Fitted.
-
-    Returns
-    -------
-    State
-        Without the training rows. Levels are left out only if they were never computed and the
-        rows have been dropped.
-
-    Raises
-    ------
-    InvalidTypeError
-        If it is another model, or has a parameter that is not a plain value.
-
-    Examples
-    --------
-    >>> model = TreeClassifier(pruning=None)
-    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> estimator_state(model).header["classes"]
-    {'dtype': 'text', 'values': ['no', 'yes']}
+    Training rows are left out, and levels only if they were never computed and the rows are gone.
     """
     if type(estimator) not in (TreeClassifier, BaggedTreesClassifier):
         raise InvalidTypeError(
@@ -117,15 +93,7 @@ def estimator_state(estimator: Any) -> State:
 
 
 def estimator_from_state(state: State) -> Estimator:
-    """Restore an estimator; raises Damaged or UnknownPart where that is impossible.
-
-    Examples
-    --------
-    >>> model = TreeClassifier(pruning=None)
-    >>> model = model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> estimator_from_state(estimator_state(model)).predict([[0], [9]]).tolist()
-    ['no', 'yes']
-    """
+    """Restore an estimator; raises Damaged or UnknownPart where that is impossible."""
     name = state.header.get("model")
     if not isinstance(name, str):
         raise Damaged("it does not say what model it is")
@@ -135,7 +103,7 @@ def estimator_from_state(state: State) -> Estimator:
         return tree
     if name == "BaggedTreesClassifier":
         template = _make_tree(state.header.get("tree_parameters"))
-        bag = _make_bag(state.header.get("parameters"), template)
+        bag = _make_bag(state.header.get("parameters"))
         bag.estimator_ = template
         bag.model_ = BaggedModel.from_state(state)
         return bag
@@ -163,10 +131,9 @@ def _bag_parameters(estimator: BaggedTreesClassifier) -> dict[str, Any]:
 
 def _make_tree(written: Any) -> TreeClassifier:
     parameters = _known_parameters(TreeClassifier, written)
-    estimate = estimate_from_plain(parameters.pop("leaf_estimate", "auto"))
+    estimate = estimate_from_plain(parameters.pop("leaf_estimate"))
     plain = {name: from_plain(value) for name, value in parameters.items()}
-    # Files of earlier versions lack newer parameters; their trees were grown as c45 grows them.
-    estimator = TreeClassifier.c45(**plain, leaf_estimate=estimate)
+    estimator = TreeClassifier(**plain, leaf_estimate=estimate)
     try:
         estimator.settings()
     except (InvalidArgumentError, InvalidTypeError) as error:
@@ -174,14 +141,11 @@ def _make_tree(written: Any) -> TreeClassifier:
     return estimator
 
 
-def _make_bag(written: Any, template: TreeClassifier) -> BaggedTreesClassifier:
+def _make_bag(written: Any) -> BaggedTreesClassifier:
     parameters = _known_parameters(BaggedTreesClassifier, written)
-    given = parameters.pop("estimator", None)
-    # Bags of earlier versions drew no columns; without an estimator they grew other trees.
-    is_earlier = "max_features" not in parameters
-    tree = clone(template) if is_earlier else None
+    given = parameters.pop("estimator")
     estimator = BaggedTreesClassifier(
-        estimator=tree if given is None else _make_tree(given),
+        estimator=None if given is None else _make_tree(given),
         **{name: from_plain(value) for name, value in parameters.items()},
     )
     try:
@@ -194,7 +158,9 @@ def _make_bag(written: Any, template: TreeClassifier) -> BaggedTreesClassifier:
 def _known_parameters(kind: type[ModelEstimator], written: Any) -> dict[str, Any]:
     if not isinstance(written, dict):
         raise Damaged("it has no parameters")
-    unknown = set(written) - set(kind().get_params(deep=False))
-    if unknown:
-        raise UnknownPart(f"the parameter {min(unknown)[:80]!r}")
+    known = set(kind().get_params(deep=False))
+    if set(written) - known:
+        raise UnknownPart(f"the parameter {min(set(written) - known)[:80]!r}")
+    if known - set(written):
+        raise Damaged(f"it lacks the parameter {min(known - set(written))!r}")
     return dict(written)

@@ -1,7 +1,7 @@
 """TreeClassifier: a decision tree as a scikit-learn estimator around a `TreeModel`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from sureleaf.levels.guarantees import Per
 from sureleaf.model.certificate import Certificate
 from sureleaf.model.cross_fitting import cross_fit_levels
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
+from sureleaf.model.halves import with_stability
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
 from sureleaf.model.refits import TreeRefits
@@ -69,16 +70,53 @@ _DRAWN_LEAVES: Final = 32
 PRUNINGS = (None, "auto", "pessimistic", "cost_complexity", "reduced_error", "utility")
 
 
+_LIMITS: Final[dict[str, dict[str, Any]]] = {
+    "max_depth": {"low": 0, "whole": True},
+    "max_leaves": {"low": 1, "whole": True},
+    "min_samples_leaf": {"low": 0, "open_low": True},
+    "min_samples_split": {"low": 0},
+    "min_impurity_decrease": {"low": 0},
+    "margin": {"low": 0, "high": 1},
+    "min_confidence": {"low": 0, "high": 1},
+    "confidence_factor": {"low": 0, "high": 0.5, "open_low": True},
+    "ccp_alpha": {"low": 0},
+}
+"""Bounds of the parameters that are numbers."""
+
+_MAY_BE_NONE: Final = ("max_depth", "max_leaves", "margin", "min_confidence")
+"""Those of them that need not be set."""
+
+_CHOICES: Final[dict[str, tuple[object, ...]]] = {
+    **CHOICES,
+    "categorical_split": ("multiway", "subset"),
+    "missing": ("branch", "fraction"),
+    "pruning": PRUNINGS,
+    "collapse": (True, False),
+}
+"""Values of the parameters that are one of a few."""
+
 C45: Final = {
     "criterion": "gain_ratio",
     "categorical_split": "multiway",
-    "category_penalty": 0.0,
     "missing": "fraction",
     "min_samples_leaf": 2,
     "collapse": True,
     "pruning": "pessimistic",
 }
 """Parameters with which the tree is that of C4.5."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitRows:
+    """What an estimator keeps of its fit, so that levels can be cross-fitted later."""
+
+    settings: TreeSettings
+    """With what cross-validation has chosen."""
+    rows: TrainingRows | None
+    """None if the levels need none."""
+    groups: NDArray[Any] | None
+    correct: NDArray[np.float64] | None = None
+    """How often the out-of-fold predictions of each row are correct."""
 
 
 class TreeClassifier(ModelEstimator):
@@ -98,18 +136,18 @@ class TreeClassifier(ModelEstimator):
         categories of an ordered column from first to last, ``{"size": ["s", "m", "l"]}``; other
         columns go by their type. A Schema, such as `schema_` of another model, gives all kinds.
     categorical_split : {"subset", "multiway"}
-        The best partition of the categories into two groups, or one branch per category.
-    category_penalty : float
-        With entropy and gini, the gain of a split by categories is reduced by so many times the
-        gain that it may have by chance, and must then be above 0. 1 keeps columns of identifiers,
-        and columns of many categories that mean nothing, out of the tree; 0 is no penalty.
+        The best partition of the categories into two groups, or one branch per category. With
+        entropy and gini, the gain that such a split has by chance is subtracted, which keeps
+        columns of identifiers out of the tree; not where a tree grows as that of C4.5, with
+        "multiway" and ``missing="fraction"``.
     missing : {"branch", "fraction"}
         "branch": every test learns which branch missing values take, and "is missing" can be the
         test itself. "fraction": a row goes down all branches with fractional weights (C4.5).
     max_depth : int or None
         The largest number of tests from the root to a leaf.
     max_leaves : int or None
-        The largest number of leaves; the best splits are then made first.
+        The largest number of leaves. With pruning="auto", cross-validation chooses the best tree
+        that has no more; else the splits of largest decrease are made first.
     min_samples_leaf : float
         Least weight of rows in a leaf; a number below 1 is a share of the rows. With gain_ratio it
         is C4.5's M: two branches must have this weight (and thresholds may need more).
@@ -131,12 +169,14 @@ class TreeClassifier(ModelEstimator):
         within one standard error of the best, or that of `ccp_alpha`. "reduced_error": by the
         errors on a third of the rows, which do not grow the tree. "utility": by the utility that
         a split adds at the sample size at hand, with the least gain chosen by cross-validation.
-    margin : float
+    margin : float or None
         For pruning="auto": how much accuracy may be given up for a smaller tree. 0 gives the most
-        accurate tree. With `cost`: how much of the mean cost of a wrong decision per row.
+        accurate tree. With `cost`: how much of the mean cost of a wrong decision per row. None is
+        0.01, and 0 if `max_leaves` limits the size.
     min_confidence : float or None
         Leaves whose confidence is lower, by the rows that grew them, are merged into the nearest
-        node above that reaches it, while all merges together cost at most `margin` of accuracy.
+        node above that reaches it, while all merges together cost at most `margin` of accuracy
+        (0.01 if it is None).
     confidence_factor : float
         For pessimistic pruning, in (0, 0.5]; smaller values prune more.
     ccp_alpha : float
@@ -173,7 +213,7 @@ class TreeClassifier(ModelEstimator):
     n_jobs : int or None
         Number of threads; None and -1 mean all cores. The tree does not depend on it.
     random_state : int, RandomState or None
-        For random choices: the rows held out, the folds.
+        For random choices: the rows held out, the folds. None is 0: a tree can be grown again.
 
     Attributes
     ----------
@@ -217,7 +257,6 @@ class TreeClassifier(ModelEstimator):
         criterion: str = "entropy",
         categorical_features: Any = "auto",
         categorical_split: str = "subset",
-        category_penalty: float = 1.0,
         missing: str = "branch",
         max_depth: int | None = None,
         max_leaves: int | None = None,
@@ -227,7 +266,7 @@ class TreeClassifier(ModelEstimator):
         max_features: Any = None,
         monotone: Any = None,
         pruning: str | None = "auto",
-        margin: float = 0.01,
+        margin: float | None = None,
         min_confidence: float | None = None,
         confidence_factor: float = 0.25,
         ccp_alpha: float = 0.0,
@@ -245,7 +284,6 @@ class TreeClassifier(ModelEstimator):
         self.criterion = criterion
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
-        self.category_penalty = category_penalty
         self.missing = missing
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -277,15 +315,6 @@ class TreeClassifier(ModelEstimator):
         Gain ratio, one branch per category, missing values as fractional rows, at least two rows
         per leaf, collapsing and pessimistic pruning.
 
-        Parameters
-        ----------
-        **changes
-            Parameters that differ from those of C4.5.
-
-        Returns
-        -------
-        TreeClassifier
-
         Examples
         --------
         >>> from sureleaf import TreeClassifier
@@ -314,12 +343,8 @@ class TreeClassifier(ModelEstimator):
 
     model_: TreeModel
     _model_type = TreeModel
-    _rows: TrainingRows | None = None
-    """The training rows, kept for cross-fitting until `forget_rows`."""
-    _groups: NDArray[Any] | None = None
-    _resolved: TreeSettings | None = None
-    _correct: NDArray[np.float64] | None = None
-    """How often the out-of-fold predictions of each row are correct."""
+    _fit: FitRows | None = None
+    """Kept until `forget_rows`."""
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -351,109 +376,89 @@ class TreeClassifier(ModelEstimator):
         groups : array-like of shape (n_rows,), or str, optional
             Rows of one group stay together in every fold.
         memory : int or str, optional
-            For a table that is read in batches: bytes that the fit may use for its codes, such as
-            "2GB"; by default, half of the memory that is free. On a cluster, bytes per task.
+            For a table that is read in batches: bytes that the fit may use for codes, histograms
+            and rows that are collected, such as "2GB"; by default, half of the memory that is free.
+            If what each row needs beside them is more, a `MemoryLimitWarning` says so before the
+            fit. On a cluster, bytes per task.
         client : distributed.Client, optional
             For Dask's data: the cluster; by default, the client that was made last. With a client,
             Parquet and Arrow files are read on its workers, too.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself.
         """
         settings = self.settings()
         if client is not None or is_dask(X):
             self._check_names(y, sample_weight, groups)
         if isinstance(X, SourceRows) or (isinstance(y, str) and is_source(X)):
-            read = self._read_batches(X, (y, sample_weight, groups), memory, client)
+            large = settings.grows_large_trees
+            read = self._read_batches(X, (y, sample_weight, groups), memory, client, large)
             rows, weights = source_training_rows(read, self.weights, self.class_weight)
-            classes, groups = read.classes, read.groups
+            classes, groups, seen = read.classes, read.groups, read.seen
         else:
             if isinstance(y, str):
                 names = {"y": y, "sample_weight": sample_weight, "groups": groups}
                 X, columns = split_columns(X, names)
                 y, sample_weight, groups = columns.values()
-            rows, classes, weights = self._read(X, y, sample_weight)
+            (rows, classes, weights), seen = self._read(X, y, sample_weight), None
         settings = replace(settings, weights=weights)
         if self.levels_from == "cross_fit":
             rows = rows.owned()  # levels are computed later, and the caller may change X until then
         groups = check_groups(groups, len(rows.labels))
         model, resolved = fit_model(rows, classes, settings, groups=groups)
+        if seen is not None:
+            model = model.with_seen(seen)
         if not is_built_in(settings.leaf_estimate):
             _ = model.probabilities  # an estimate of the user's own may fail
         # Assigned only now, so that a fit that fails leaves the estimator as it was.
-        self.model_, self._resolved = model, resolved
-        self._groups, self._correct = groups, None
-        self._rows = rows if self.levels_from == "cross_fit" else None
+        kept = rows if self.levels_from == "cross_fit" else None
+        self.model_, self._fit = model, FitRows(resolved, kept, groups)
         return self
 
     def settings(self) -> TreeSettings:
-        """Check the parameters and return them as settings of a fit.
-
-        Returns
-        -------
-        TreeSettings
-        """
-        for name, choices in CHOICES.items():
+        """Check the parameters and return them as settings of a fit."""
+        for name, choices in _CHOICES.items():
             check_choice(name, getattr(self, name), choices)
-        check_choice("categorical_split", self.categorical_split, ("multiway", "subset"))
-        check_choice("missing", self.missing, ("branch", "fraction"))
-        check_choice("pruning", self.pruning, PRUNINGS)
-        check_choice("collapse", self.collapse, (True, False))
-        check_number("category_penalty", self.category_penalty, low=0)
-        check_number("min_samples_leaf", self.min_samples_leaf, low=0, open_low=True)
-        check_number("confidence_factor", self.confidence_factor, low=0, high=0.5, open_low=True)
-        check_number("ccp_alpha", self.ccp_alpha, low=0)
+        for name, limits in _LIMITS.items():
+            if getattr(self, name) is not None or name not in _MAY_BE_NONE:
+                check_number(name, getattr(self, name), **limits)
         if self.ccp_alpha and self.pruning != "cost_complexity":
             raise InvalidArgumentError(
                 "ccp_alpha must be 0 unless pruning is 'cost_complexity'; got "
                 f"{self.ccp_alpha!r} with pruning={self.pruning!r}. Set pruning='cost_complexity'."
             )
-        check_number("margin", self.margin, low=0, high=1)
-        if self.min_confidence is not None:
-            check_number("min_confidence", self.min_confidence, low=0, high=1)
-        check_number("min_samples_split", self.min_samples_split, low=0)
-        check_number("min_impurity_decrease", self.min_impurity_decrease, low=0)
-        for name, low in (("max_depth", 0), ("max_leaves", 1)):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), low=low, whole=True)
         check_max_features(self.max_features)
         cost = self._checked_cost()
         self._check_monotone()
         seed = draw_seed(self.random_state)
+        is_auto = self.pruning == "auto"
+        is_c45 = (self.categorical_split, self.missing) == ("multiway", "fraction")
+        of_rules: dict[str, Any] = {
+            **self._parameters_of(GrowthRules),
+            "category_penalty": 0.0 if is_c45 else 1.0,
+            "max_leaves": None if is_auto else self.max_leaves,
+            "max_features": None,  # a number of columns and signs follow from the table
+            "monotone": None,
+            "seed": seed,
+        }
+        of_settings: dict[str, Any] = {
+            **self._parameters_of(TreeSettings),
+            "max_leaves": self.max_leaves if is_auto else None,
+            "collapse": bool(self.collapse),
+            "cv": reusable(self.cv),
+            "leaf_estimate": self._leaf_estimate(),
+            "cost": cost,
+        }
         return TreeSettings(
-            rules=GrowthRules(
-                criterion=self.criterion,
-                categorical_split=self.categorical_split,
-                category_penalty=self.category_penalty,
-                max_depth=self.max_depth,
-                min_samples_leaf=self.min_samples_leaf,
-                missing=self.missing,
-                min_samples_split=self.min_samples_split,
-                min_impurity_decrease=self.min_impurity_decrease,
-                max_leaves=self.max_leaves,
-                seed=seed,
-            ),
-            max_features=self.max_features,
-            monotone=self.monotone,
-            collapse=bool(self.collapse),
-            pruning=self.pruning,
-            confidence_factor=self.confidence_factor,
-            ccp_alpha=self.ccp_alpha,
-            margin=self.margin,
-            min_confidence=self.min_confidence,
-            cv=reusable(self.cv),
+            rules=GrowthRules(**of_rules),
+            **of_settings,
             seed=seed,
             n_threads=thread_count(self.n_jobs),
             keep_order=self.levels_from == "cross_fit",
-            leaf_estimate=self._leaf_estimate(),
             chooses_strength=self._chooses_strength(),
-            levels_from=self.levels_from,
-            weights=self.weights,
-            unseen=self.unseen,
-            cost=cost,
         )
+
+    def _parameters_of(self, kind: type[GrowthRules | TreeSettings]) -> dict[str, Any]:
+        """Return the parameters that are fields of this type, too."""
+        names = {field.name for field in fields(kind)}
+        return {name: value for name, value in self.get_params(False).items() if name in names}
 
     def _checked_cost(self) -> NDArray[np.float64] | None:
         """Return the cost matrix, if the way of pruning knows costs."""
@@ -533,7 +538,12 @@ class TreeClassifier(ModelEstimator):
                 )
 
     def _read_batches(
-        self, X: Any, names: tuple[str, Any, Any], memory: Any, client: Any = None
+        self,
+        X: Any,
+        names: tuple[str, Any, Any],
+        memory: Any,
+        client: Any = None,
+        grows_large_trees: bool | None = None,
     ) -> "SourceRows | ClusterRows":
         if isinstance(X, SourceRows):
             return X
@@ -557,6 +567,7 @@ class TreeClassifier(ModelEstimator):
             categorical_features=self.categorical_features,
             memory=memory,
             n_threads=thread_count(self.n_jobs),
+            grows_large_trees=grows_large_trees,
         )
 
     def read_columns(
@@ -564,25 +575,7 @@ class TreeClassifier(ModelEstimator):
     ) -> tuple[Any, NDArray[Any], Any, Any]:
         """Split columns that are given by name off a table; one of any size is read in batches.
 
-        Parameters
-        ----------
-        X, y, sample_weight, groups, memory
-            As in fit.
-
-        Returns
-        -------
-        X : EncodedTable or data frame
-        y : ndarray
-            The labels.
-        sample_weight, groups : ndarray or None
-
-        Examples
-        --------
-        >>> import pyarrow
-        >>> table = pyarrow.table({"x": [1.5, 2.5], "y": ["no", "yes"]})
-        >>> X, y, _, _ = TreeClassifier().read_columns(table.to_reader(), "y")
-        >>> X.columns[0].tolist(), y.tolist()
-        ([1.5, 2.5], ['no', 'yes'])
+        Arguments are as in `fit`. Returns the table, the labels, the weights and the groups.
         """
         if not is_source(X):
             names = {"y": y, "sample_weight": sample_weight, "groups": groups}
@@ -597,25 +590,8 @@ class TreeClassifier(ModelEstimator):
         `sureleaf.evaluate` uses this, so that the trees of a design share what is encoded and
         sorted. A refit is the tree of a clone that is fitted on the rows of its part.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in fit.
-
-        Returns
-        -------
-        TreeRefits or None
-            None where each part must be read by itself: for ``unseen="error"``, for columns given
-            by a Schema, and for classes derived from this one, which may fit in another way.
-
-        Examples
-        --------
-        >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier(pruning=None)
-        >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-        >>> refit = refits.fit(model, np.array([0, 1, 2, 2]), n_threads=1)
-        >>> refit.predict_proba(np.array([3])).round(2).tolist()
-        [[0.25, 0.75]]
+        Returns None where each part must be read by itself: for ``unseen="error"``, for columns
+        given by a Schema, and for classes derived from this one, which may fit in another way.
         """
         has_schema = isinstance(self.categorical_features, Schema)
         if type(self) is not TreeClassifier or self.unseen == "error" or has_schema:
@@ -646,61 +622,34 @@ class TreeClassifier(ModelEstimator):
         return self._fitted().feature_importances
 
     def get_depth(self) -> int:
-        """Return the largest number of tests from the root to a leaf.
-
-        Returns
-        -------
-        int
-        """
+        """Return the largest number of tests from the root to a leaf."""
         return int(self.tree_.node_depth.max())
 
     def get_n_leaves(self) -> int:
-        """Return the number of leaves.
-
-        Returns
-        -------
-        int
-        """
+        """Return the number of leaves."""
         return self.tree_.n_leaves
 
     def complete_model(self) -> TreeModel:
         """Return the fitted model with its levels, which are cross-fitted if they are not known.
 
-        Returns
-        -------
-        TreeModel
-            Without levels only if they were never computed and the rows have been dropped.
-
-        Examples
-        --------
-        >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-        >>> model.model_.has_levels, model.complete_model().has_levels, model.model_.has_levels
-        (False, True, True)
+        They are only missing if they were never computed and the rows have been dropped.
         """
-        model = self._fitted()
-        if not model.has_levels and self._rows is not None and self._resolved is not None:
-            model, self._correct = cross_fit_levels(
-                model,
-                self._rows,
-                self._resolved,
-                groups=self._groups,
-                n_threads=thread_count(self.n_jobs),
-            )
-            self.model_ = model
+        model, fit = self._fitted(), self._fit
+        if not model.has_levels and fit is not None and fit.rows is not None:
+            given: Any = {"groups": fit.groups, "n_threads": thread_count(self.n_jobs)}
+            model, correct = cross_fit_levels(model, fit.rows, fit.settings, **given)
+            self._fit = replace(fit, correct=correct)
+            self.model_ = with_stability(model, fit.rows, fit.settings, **given)
         return self.recognising_model()
 
     def recognising_model(self) -> TreeModel:
         """Return the fitted model with fingerprints of its rows, by which it recognises them.
 
-        Returns
-        -------
-        TreeModel
-            Without fingerprints only if the rows were read in batches.
+        They are only missing if the rows were given as codes, or the model was made elsewhere.
         """
-        model = self._fitted()
-        if model.seen is None and self._rows is not None:
-            self.model_ = model = model.with_seen(seen_rows(self._rows, thread_count(self.n_jobs)))
+        model, fit = self._fitted(), self._fit
+        if model.seen is None and fit is not None and fit.rows is not None:
+            self.model_ = model = model.with_seen(seen_rows(fit.rows, thread_count(self.n_jobs)))
         return model
 
     @property
@@ -710,26 +659,12 @@ class TreeClassifier(ModelEstimator):
         None for other prunings, and after the rows are gone (`forget_rows`, a loaded model).
         """
         self._fitted()
-        return None if self._resolved is None else self._resolved.size_curve
+        return None if self._fit is None else self._fit.settings.size_curve
 
     def forget_rows(self) -> Self:
-        """Drop the training rows that the estimator keeps for its levels.
-
-        Returns
-        -------
-        TreeClassifier
-            Itself. Levels that were computed before stay.
-
-        Examples
-        --------
-        >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-        >>> levels = model.levels()
-        >>> model.forget_rows().levels() == levels
-        True
-        """
+        """Drop the training rows that the estimator keeps for its levels; known levels stay."""
         self.recognising_model()
-        self._rows = self._groups = self._resolved = self._correct = None
+        self._fit = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -737,31 +672,20 @@ class TreeClassifier(ModelEstimator):
         if self.__sklearn_is_fitted__():
             self.complete_model()
         state: dict[str, Any] = super().__getstate__()
-        dropped = ("_rows", "_groups", "_resolved", "_correct")
-        return {name: value for name, value in state.items() if name not in dropped}
+        state.pop("_fit", None)
+        return state
 
     @classmethod
     def around(cls, model: TreeModel, template: "TreeClassifier", **parameters: Any) -> Self:
-        """Make a fitted estimator of a model, with the parameters of another estimator.
-
-        Parameters
-        ----------
-        model : TreeModel
-            The fitted model.
-        template : TreeClassifier
-            Its parameters are taken.
-        **parameters
-            Parameters that differ.
-        """
+        """Make a fitted estimator of a model, with parameters of another one, some changed."""
         estimator: Self = clone(template).set_params(**parameters)
         estimator.model_ = model
         return estimator
 
-    def _shell(self, model: TreeModel, **parameters: Any) -> Self:
-        """Return a copy of this estimator around another model, without rows."""
+    def _shell(self, model: TreeModel, fit: FitRows | None = None, **parameters: Any) -> Self:
+        """Return a copy of this estimator around another model."""
         other = object.__new__(type(self))  # copy.copy would compute levels first, as pickling does
-        other.__dict__ = {**self.__dict__, **parameters, "model_": model}
-        other._rows = other._groups = other._resolved = other._correct = None
+        other.__dict__ = {**self.__dict__, **parameters, "model_": model, "_fit": fit}
         return other
 
     def _repr_html_(self) -> str:
@@ -790,15 +714,8 @@ class TreeClassifier(ModelEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, one column per class of ``classes_``.
 
-        Parameters
-        ----------
-        X : table
-            As in fit; columns are found by name, further ones are ignored with a warning.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            A row in several leaves (see `leaf_shares`) has the mixture of their probabilities.
+        Columns of X are found by name; further ones are ignored with a warning. A row in several
+        leaves (see `leaf_shares`) has the mixture of their probabilities.
         """
         table = self._encode(X)
         return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs, table.n_rows))
@@ -807,66 +724,28 @@ class TreeClassifier(ModelEstimator):
         """Predict the most probable class of each row, the first one on ties.
 
         With `cost`, the class is the decision of least expected cost.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
         """
         table = self._encode(X)
         return self.model_.predict(table, n_threads=thread_count(self.n_jobs, table.n_rows))
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaf of each row by node number; of several leaves the heaviest.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        ndarray of int, shape (n_rows,)
-        """
-        table = self._encode(X)
-        return self.model_.apply(table)
+        """Return the leaf of each row by node number; of several leaves the heaviest."""
+        return self._fitted().apply(self._encode(X))
 
     def leaf_shares(self, X: Any) -> "sp.csr_array":
-        """Return the leaves of each row with its share in them.
+        """Return the leaves of each row with its share in them, as a sparse array.
 
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        sparse array of shape (n_rows, n_nodes)
-            Rows sum to 1; a column is a node number. A row is in several leaves if it has an
-            unseen category, or a missing value and the tree has ``missing="fraction"``.
+        Rows sum to 1; a column is a node number. A row is in several leaves if it has an unseen
+        category, or a missing value and the tree has ``missing="fraction"``.
         """
-        table = self._encode(X)
-        return self.model_.leaf_shares(table)
+        return self._fitted().leaf_shares(self._encode(X))
 
     def decision_path(self, X: Any) -> "sp.csr_array":
-        """Return all nodes that each row passes, with its share in each.
+        """Return all nodes that each row passes, with its share in each, as a sparse array.
 
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        sparse array of shape (n_rows, n_nodes)
-            Above 0 where the row passes; 1 at the root.
+        A column is a node number; the share in the root is 1.
         """
-        table = self._encode(X)
-        return self.model_.decision_path(table)
+        return self._fitted().decision_path(self._encode(X))
 
     # ---- levels ----------------------------------------------------------------------------------
 
@@ -879,6 +758,12 @@ class TreeClassifier(ModelEstimator):
         guarantee: str | None = None,
     ) -> LeafTable:
         """Return the levels of all leaves as a table.
+
+        Cross-fitted levels are computed at the first call. This grows at most 424 trees: ten in
+        each of 40 rounds, and 24 of halves of the rows. In tables of at most 1,000 rows whose tree
+        size was chosen by cross-validation, it grows at most 824; in large tables fewer, from
+        50,000 rows on 12. The command line shows a progress bar; in Python,
+        ``with sureleaf.progress.progress_enabled():`` does.
 
         Parameters
         ----------
@@ -915,19 +800,12 @@ class TreeClassifier(ModelEstimator):
         )
 
     def splits(self) -> SplitTable:
-        """Return how often each split would return if the tree were grown on a fresh sample.
+        """Return in how many trees grown on random halves of the rows each split returned.
 
         A split returns in another tree if that tree divides the rows of its node in nearly the same
         way by the same column: of the rows of each branch, on average 80 % or more go down the
-        matching branch. It is estimated from the trees that cross-fitting grows on halves of the
-        rows.
-
-        Returns
-        -------
-        SplitTable
-            Prints as a table, with the number of splits that would probably return and the
-            strongest rival of the root: `rival.difference` is the out-of-fold accuracy of the tree
-            that starts with it minus that of the tree.
+        matching branch. In trees of fresh samples, splits return less often than in
+        halves.
 
         Examples
         --------
@@ -935,7 +813,7 @@ class TreeClassifier(ModelEstimator):
         >>> X, y = [[i] for i in range(90)], [0] * 45 + [1] * 45
         >>> model = TreeClassifier(random_state=0).fit(X, y)
         >>> model.splits().summary
-        'On a fresh sample, its only split would probably return.'
+        'Its only split returned in 8 of 8 trees grown on random halves of the rows.'
         """
         return self.complete_model().splits()
 
@@ -966,25 +844,9 @@ class TreeClassifier(ModelEstimator):
     def predict_levels(self, X: Any, *, level: float = 0.95) -> RowLevels:
         """Return the levels of the leaf of each row.
 
-        Parameters
-        ----------
-        X : table
-            As in fit.
-        level : float
-            Confidence level of the intervals of the probability of the predicted class.
-
-        Returns
-        -------
-        RowLevels
-            A row in several leaves (see `leaf_shares`) gets their mean. A leaf that predicts
-            another class contributes what it leaves to the predicted class.
-
-        Examples
-        --------
-        >>> from sureleaf import TreeClassifier
-        >>> model = TreeClassifier.c45().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
-        >>> model.predict_levels([[3], [None]]).imputed_share.tolist()
-        [0.0, 1.0]
+        `level` is that of the intervals of the probability of the predicted class. A row in several
+        leaves (see `leaf_shares`) gets their mean. A leaf that predicts another class contributes
+        what it leaves to the predicted class.
         """
         model = self.complete_model()
         table = self._encode(X, for_routing=False)
@@ -994,20 +856,7 @@ class TreeClassifier(ModelEstimator):
     def predict_or_abstain(
         self, X: Any, *, min_confidence: float, abstain: Any = None
     ) -> NDArray[np.object_]:
-        """Predict rows whose confidence is high enough, and abstain from the others.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-        min_confidence : float
-            The lowest confidence of a prediction.
-        abstain : object
-            What to return in place of a prediction.
-
-        Returns
-        -------
-        ndarray of object, shape (n_rows,)
+        """Predict rows of a `min_confidence`, and return `abstain` for the others.
 
         Examples
         --------
@@ -1024,7 +873,7 @@ class TreeClassifier(ModelEstimator):
 
     # ---- guarantees from held-out rows -----------------------------------------------------------
 
-    def certify(self, X: Any, y: Any) -> Self:
+    def certify(self, X: Any, y: Any, *, rows_are_new: bool = False) -> Self:
         """Return a copy that keeps the class counts of rows which the tree has not seen.
 
         Guarantees follow from these counts: `certificate`, `predict_set`, `predict_venn` and
@@ -1035,11 +884,10 @@ class TreeClassifier(ModelEstimator):
         ----------
         X, y
             As in fit: independent rows that took no part in growing, pruning or choosing the tree.
-
-        Returns
-        -------
-        TreeClassifier
-            The same tree, predictions and levels.
+        rows_are_new : bool
+            Your word for it, which a certificate then states. It is needed where the model cannot
+            recognise rows of its fit: fitted on codes, or on so many more rows that hardly any of
+            these can be compared.
 
         Examples
         --------
@@ -1051,12 +899,11 @@ class TreeClassifier(ModelEstimator):
         """
         model = self.recognising_model()
         rows = model.read_rows(X, y, estimator=type(self).__name__)
-        other = self._shell(model.certify(rows))
-        other._rows, other._groups = self._rows, self._groups
-        other._resolved, other._correct = self._resolved, self._correct
-        return other
+        return self._shell(model.certify(rows, rows_are_new=rows_are_new), self._fit)
 
-    def certificate(self, X: Any = None, y: Any = None, *, alpha: float = 0.05) -> Certificate:
+    def certificate(
+        self, X: Any = None, y: Any = None, *, alpha: float = 0.05, rows_are_new: bool = False
+    ) -> Certificate:
         """Return what held-out rows prove about all leaves at once, for any distribution.
 
         Parameters
@@ -1067,11 +914,8 @@ class TreeClassifier(ModelEstimator):
         alpha : float
             Error probability of the whole certificate: one half for the predicted classes, one
             half for the limits of their probabilities.
-
-        Returns
-        -------
-        Certificate
-            Prints as text; `to_dict()` for JSON.
+        rows_are_new : bool
+            As for `certify`.
 
         Examples
         --------
@@ -1081,13 +925,12 @@ class TreeClassifier(ModelEstimator):
         >>> model.certificate(X[200:], y[200:]).statements[1].split(". ")[0]
         'Neither leaf 1 nor leaf 2 names the wrong class'
         """
-        if X is not None or y is not None:
-            if X is None or y is None:
-                raise InvalidArgumentError(
-                    "X and y must be given together; got one without the other. Give both, or none."
-                )
-            return self.certify(X, y)._fitted().certificate(alpha=alpha)
-        return self._fitted().certificate(alpha=alpha)
+        if (X is None) != (y is None):
+            raise InvalidArgumentError(
+                "X and y must be given together; got one without the other. Give both, or none."
+            )
+        certified = self if X is None else self.certify(X, y, rows_are_new=rows_are_new)
+        return certified._fitted().certificate(alpha=alpha)
 
     def predict_set(
         self, X: Any, alpha: float = 0.1, per: Per | None = "leaf"
@@ -1128,25 +971,14 @@ class TreeClassifier(ModelEstimator):
         [[True, False], [False, True]]
         """
         self._fitted().held_out_rows("predict_set")
-        table = self._encode(X)
-        return self.model_.predict_set(table, alpha, per)
+        return self.model_.predict_set(self._encode(X), alpha, per)
 
     def predict_venn(self, X: Any) -> VennProbabilities:
         """Return the lowest and the highest probability of every class, by the Venn predictor.
 
         One of the two is perfectly calibrated in each leaf, for any distribution. With
         ``leaf_estimate="venn"``, `predict_proba` lies between them: (k + 1/K) / (n + 1) in a leaf
-        with k of n rows of one of K classes.
-
-        Parameters
-        ----------
-        X : table
-            As in fit.
-
-        Returns
-        -------
-        VennProbabilities
-            Named tuple `(low, high)`, each of shape (n_rows, n_classes).
+        with k of n rows of one of K classes. Both are of shape (n_rows, n_classes).
 
         Examples
         --------
@@ -1158,8 +990,7 @@ class TreeClassifier(ModelEstimator):
         True
         """
         self._fitted().held_out_rows("predict_venn")
-        table = self._encode(X)
-        return self.model_.predict_venn(table)
+        return self.model_.predict_venn(self._encode(X))
 
     def levels_by(
         self, column: Any, X: Any = None, y: Any = None, *, level: float = 0.95
@@ -1176,10 +1007,6 @@ class TreeClassifier(ModelEstimator):
         level : float
             Confidence level of the intervals.
 
-        Returns
-        -------
-        SubgroupLevels
-
         Examples
         --------
         >>> from sureleaf import TreeClassifier
@@ -1193,12 +1020,13 @@ class TreeClassifier(ModelEstimator):
         if X is not None:
             given = model.read_rows(X, y, estimator=type(self).__name__)
             return model.levels_by(column, given, level=level, n_threads=n_threads)
-        if self._rows is None or self._correct is None:
+        fit = self._fit
+        if fit is None or fit.rows is None or fit.correct is None:
             raise InvalidArgumentError(
                 "levels_by needs rows, and the model holds none. Give X and y of rows that it has "
                 "not seen, or fit with levels_from='cross_fit' and keep the rows."
             )
-        return model.levels_by(column, self._rows, self._correct, level=level, n_threads=n_threads)
+        return model.levels_by(column, fit.rows, fit.correct, level=level, n_threads=n_threads)
 
     # ---- rules, and smaller or different trees ---------------------------------------------------
 
@@ -1206,21 +1034,11 @@ class TreeClassifier(ModelEstimator):
         """Return the tree as indented rules, each leaf with its rows, counts and probability.
 
         With `class_weight`, counts are sums of weights, and a leaf has a weight instead of rows.
-
-        Returns
-        -------
-        str
         """
         return self._fitted().rules(weighted=self.class_weight is not None)
 
     def cost_complexity_path(self) -> "CostComplexityPath":
-        """Return the penalties per leaf at which cost-complexity pruning would cut this tree.
-
-        Returns
-        -------
-        CostComplexityPath
-            alphas, n_leaves and impurities.
-        """
+        """Return the penalties per leaf at which cost-complexity pruning would cut this tree."""
         return self._fitted().cost_complexity_path()
 
     def with_cost(self, cost: Any) -> Self:
@@ -1228,16 +1046,8 @@ class TreeClassifier(ModelEstimator):
 
         `TreeClassifier(cost=...)` also prunes for the costs, which usually costs less.
 
-        Parameters
-        ----------
-        cost : array-like of shape (n_classes, n_classes), or None
-            ``cost[actual][predicted]``, classes sorted; None for equal costs.
-
-        Returns
-        -------
-        TreeClassifier
-            Its predictions, levels and exports are those of the decisions at these costs. It holds
-            no rows, and its parameters are those of this estimator.
+        ``cost[actual][predicted]`` has the classes sorted; None is for equal costs. Predictions,
+        levels and exports of the copy are those of the decisions at these costs. It holds no rows.
 
         Examples
         --------
@@ -1250,28 +1060,17 @@ class TreeClassifier(ModelEstimator):
         return self._shell(self.complete_model().with_cost(cost), cost=cost)
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
-        """Return a copy with another leaf estimate; nothing is grown again.
-
-        Parameters
-        ----------
-        leaf_estimate : str or object
-            As the parameter.
-
-        Returns
-        -------
-        TreeClassifier
-        """
-        model = self._fitted()
-        changed = model.with_leaf_estimate(leaf_estimate)
+        """Return a copy with another leaf estimate; nothing is grown again."""
+        changed, fit = self._fitted().with_leaf_estimate(leaf_estimate), self._fit
         if not is_built_in(changed.leaf_estimate):
             _ = changed.probabilities
-        other = self._shell(changed, leaf_estimate=leaf_estimate)
-        if self._rows is not None and self._resolved is not None:
-            # The rows are here, so levels are cross-fitted again, by the new estimate.
-            other.model_ = replace(changed, evidence=Evidence("cross_fit"))
-            other._resolved = replace(self._resolved, leaf_estimate=changed.leaf_estimate)
-            other._rows, other._groups = self._rows, self._groups
-        return other
+        if fit is None or fit.rows is None:
+            return self._shell(changed, leaf_estimate=leaf_estimate)
+        # The rows are here, so levels are cross-fitted again, by the new estimate.
+        changed = replace(changed, evidence=Evidence("cross_fit"))
+        settings = replace(fit.settings, leaf_estimate=changed.leaf_estimate)
+        fit = replace(fit, settings=settings, correct=None)
+        return self._shell(changed, fit, leaf_estimate=leaf_estimate)
 
     def prune(
         self,
@@ -1296,7 +1095,8 @@ class TreeClassifier(ModelEstimator):
         nodes : list of int, optional
             Nodes that become leaves.
         n_leaves : int, optional
-            The largest number of leaves; cost-complexity pruning chooses what to cut.
+            The largest number of leaves; cost-complexity pruning chooses what to cut. A warning
+            says so if no tree of that pruning has just as many.
         ccp_alpha : float, optional
             The penalty per leaf.
         X, y, sample_weight : optional
@@ -1321,36 +1121,21 @@ class TreeClassifier(ModelEstimator):
                 )
             given = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
         way = {"nodes": nodes, "n_leaves": n_leaves, "ccp_alpha": ccp_alpha}
-        factor = self.confidence_factor
-        smaller = model.prune(
-            rule, **way, confidence_factor=factor, training=self._rows, given=given
-        )
+        factor, fit = self.confidence_factor, self._fit
+        rows = None if fit is None else fit.rows
+        smaller = model.prune(rule, **way, confidence_factor=factor, training=rows, given=given)
         counts_rows = given is None or rule == "reduced_error"
-        if self._rows is None or self._resolved is None or not counts_rows:
+        if fit is None or rows is None or not counts_rows:
             return self._shell(smaller, levels_from=smaller.evidence.source)
-        other = self._shell(smaller)
-        if smaller is not model:
-            repruning = model.repruning(rule, **way, confidence_factor=factor, held_out=given)
-            other.model_ = replace(smaller, evidence=Evidence("cross_fit"))
-            reprunings = (*self._resolved.reprunings, repruning)
-            other._resolved = replace(self._resolved, reprunings=reprunings)
-        else:
-            other._resolved, other._correct = self._resolved, self._correct
-        other._rows, other._groups = self._rows, self._groups
-        return other
+        if smaller is model:
+            return self._shell(smaller, fit)
+        repruning = model.repruning(rule, **way, confidence_factor=factor, held_out=given)
+        reprunings = (*fit.settings.reprunings, repruning)
+        fit = replace(fit, settings=replace(fit.settings, reprunings=reprunings), correct=None)
+        return self._shell(replace(smaller, evidence=Evidence("cross_fit")), fit)
 
     def node_counts(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
-        """Count the classes of these rows in every node of the tree.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in fit, with classes that are known.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes, n_classes)
-        """
+        """Count the classes of rows in every node, shape (n_nodes, n_classes)."""
         model = self._fitted()
         rows = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
         return model.node_counts(rows)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         NoChange,
         NotWorthwhile,
         PowerLaw,
-        RowsFor,
         learning_curve,
     )
     from sureleaf.evaluation.measures import decide
@@ -51,7 +50,6 @@ __all__ = [
     "PowerLaw",
     "Predictions",
     "RepeatedHoldout",
-    "RowsFor",
     "Summary",
     "bootstrap_error",
     "decide",
@@ -68,7 +66,6 @@ _NAMES_IN = {
         "NoChange",
         "NotWorthwhile",
         "PowerLaw",
-        "RowsFor",
         "learning_curve",
     ),
     "designs": (

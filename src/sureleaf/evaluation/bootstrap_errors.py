@@ -62,15 +62,7 @@ def class_losses(
 def no_information_rate(
     truth: IntArray, losses_by_class: FloatArray, weights: FloatArray | None = None
 ) -> float:
-    """Return the mean loss over all n^2 pairs of a truth and a prediction, in O(n m).
-
-    Parameters
-    ----------
-    truth : ndarray of class codes
-    losses_by_class : ndarray of shape (n, m)
-        From `class_losses`.
-    weights : ndarray, optional
-    """
+    """Return the mean loss over all n^2 pairs of a truth and a prediction, in O(n m)."""
     w = np.full(len(truth), 1 / len(truth)) if weights is None else weights / weights.sum()
     shares = np.bincount(truth, w, minlength=losses_by_class.shape[1])
     used = shares > 0  # a class that never occurs does not count, even with infinite loss
@@ -103,13 +95,10 @@ class BootstrapError(TextDisplay):
     relative_overfitting : float
         From 0 (none) to 1 (predictions of unseen rows carry no information).
     standard_errors : dict of str to float
-        Standard errors of the five estimates over samples of rows. Those of the .632 estimates are
-        in proportion to that of leave_one_out.
+        Of the five estimates over samples of rows. Those of the .632 estimates are in proportion to
+        that of leave_one_out.
     rows_without_term : int
         Rows that are in every bootstrap sample and therefore not in leave_one_out.
-    loss : str
-    n_bootstraps : int
-        Number of bootstrap models that were fitted.
     failures : dict of int to str
         Bootstrap samples whose model failed, with the error; they are ignored.
     degrees_of_freedom : float
@@ -172,9 +161,6 @@ def bootstrap_error(
 
     Parameters
     ----------
-    estimator, X, y, sample_weight, n_jobs, progress, random_state
-        As for `sureleaf.evaluate`.
-    n_bootstraps : int
     loss : {"error", "nce", "quadratic_loss", "cost"}
         0/1 loss, log loss in nats, quadratic loss, or the mean cost per row.
     cost : array-like of shape (m, m) or (n, m, m)
@@ -184,10 +170,8 @@ def bootstrap_error(
         expected cost by its probabilities, and not what the estimator predicts.
     stratified : bool
         Whether each sample keeps the number of rows of each class.
-
-    Returns
-    -------
-    BootstrapError
+    estimator, X, y, sample_weight, n_jobs, progress, random_state
+        As for `sureleaf.evaluate`.
 
     References
     ----------
@@ -257,17 +241,6 @@ def plus_estimates(
     """Return .632 and .632+ of an evaluation by `Bootstrap`; costs one fit on all rows.
 
     `bootstrap_error` gives the same, with standard errors, for the same seed.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf import evaluate
-    >>> X, y = load_iris(return_X_y=True)
-    >>> evaluation = evaluate(GaussianNB(), X, y, design=Bootstrap(30), random_state=0)
-    >>> found = plus_estimates(evaluation, GaussianNB(), X, y)
-    >>> found.training < found.e632_plus < found.leave_one_out
-    True
     """
     table = read_table(X, y, sample_weight=sample_weight)
     fitter = make_fitter(estimator, table, evaluation.seed)

@@ -93,16 +93,9 @@ RELATIVE_STEP = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class RowInfluences:
-    """First-order influence of each row of a table on a measure.
+    """First-order influence of each row of a table on a measure; the mean influence is 0.
 
-    Attributes
-    ----------
-    values : ndarray
-        One per row that is used; their mean is 0.
-    groups : ndarray or None
-        Group of each of these rows.
-    share : float
-        Share of the rows of the table that are used.
+    If the table has many rows, only a `share` of them is used.
     """
 
     values: FloatArray
@@ -180,22 +173,16 @@ class Boundary:
 
     Attributes
     ----------
-    scored : Scored
-        Out-of-sample predictions; several of a row if splits are repeated.
-    rows : ndarray
-        The row of each prediction.
-    n_rows : int
-    logs : ndarray
-        Logarithms of the probabilities.
-    offsets : ndarray
-        What is added to the logarithms before the largest is chosen.
-    slope : float
-        That of the recalibration.
-    intercepts : ndarray
-        Those of the recalibration, for each class but the first; 0 if probabilities are calibrated.
+    scored, rows
+        Out-of-sample predictions and the row of each; several of a row if splits are repeated.
+    logs, offsets : ndarray
+        Logarithms of the probabilities, and what is added before the largest is chosen.
+    slope, intercepts
+        Those of the recalibration; there is an intercept for each class but the first, 0 if
+        probabilities are calibrated.
     directions : ndarray
-        Independent movements of the parameters by one standard error, one per row: an intercept
-        for each class but the first, and the slope.
+        Independent movements of the parameters by one standard error, one per row: the intercepts,
+        then the slope.
     errors : ndarray
         Influence of each prediction on the parameters.
     """
@@ -265,7 +252,7 @@ class Boundary:
         decided = (scores + self.slope * self.offsets).argmax(axis=1)
         scores[:, 1:] += self.intercepts
         p = np.exp(scores - scores.max(axis=1, keepdims=True))
-        p *= (_weights(self.scored) / p.sum(axis=1))[:, None]
+        p *= (self.scored.row_weights / p.sum(axis=1))[:, None]
         n_classes = p.shape[1]
         counts = np.array([np.bincount(decided, own, minlength=n_classes) for own in p.T])
         truth, prediction = np.indices(counts.shape).reshape(2, -1)
@@ -294,17 +281,6 @@ def fit_boundary(
 
     It is None if nothing is known of it: there are no probabilities, decisions do not follow them,
     they say nothing of the classes, or many rows have the same.
-
-    Examples
-    --------
-    >>> from sureleaf.evaluation.measures.named import NAMED
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.beta(2, 3, size=400)
-    >>> truth = (rng.random(400) < p).astype(int)
-    >>> scored = Scored(truth, (p > 0.5).astype(int), np.column_stack([1 - p, p]), None, None, 2, 1)
-    >>> found = fit_boundary(scored, np.arange(400), 400).influences(NAMED["recall"])
-    >>> round(float(np.sqrt((found**2).sum())), 3)  # with the boundary held fixed, it is .039
-    0.07
     """
     if scored.probabilities is None or not 2 <= scored.n_classes <= MOST_CLASSES:
         return None
@@ -313,7 +289,7 @@ def fit_boundary(
     if offsets is None or not _varies_by_row(logs, rows):
         return None
     n_repeats = len(rows) / max(int(np.count_nonzero(np.bincount(rows))), 1)
-    weights = _weights(scored)
+    weights = scored.row_weights
     totals = np.bincount(scored.truth, weights, minlength=scored.n_classes)
     shares = np.maximum(totals / max(totals.sum(), 1e-300), 1 / (2 * n_rows))
     if balanced:
@@ -335,10 +311,6 @@ def _varies_by_row(logs: FloatArray, rows: IntArray) -> bool:
     _, first = np.unique(rows, return_index=True)
     scores = logs[first, 1:].round(SCORE_DECIMALS)
     return len(np.unique(scores, axis=0)) >= OWN_SCORES * len(first)
-
-
-def _weights(scored: Scored) -> FloatArray:
-    return np.ones(len(scored)) if scored.weights is None else scored.weights
 
 
 def _log_probabilities(table: FloatArray, n_rows: int) -> FloatArray:
@@ -451,7 +423,7 @@ def _information(logs: FloatArray, p: FloatArray, w: FloatArray) -> FloatArray:
 
 def _tested(measure: Measure, scored: Scored) -> FloatArray:
     """Return the influence of each prediction on the measure, with the boundary held fixed."""
-    weights = _weights(scored)
+    weights = scored.row_weights
     if measure.row_values is not None:
         values = measure.row_values(scored)
         of_mean: FloatArray = weights * (values - np.average(values, weights=weights))

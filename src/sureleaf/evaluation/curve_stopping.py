@@ -22,14 +22,7 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Sizes S_i = S_0 + i C (arithmetic sampling).
-
-    Parameters
-    ----------
-    start : int
-        S_0, at least 2.
-    step : int
-        C.
+    """Sizes S_i = S_0 + i C (arithmetic sampling), from `start`, S_0, by `step`, C.
 
     Examples
     --------
@@ -52,14 +45,7 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Geometric:
-    """Sizes S_i = S_0 C^i (geometric sampling).
-
-    Parameters
-    ----------
-    start : int
-        S_0, at least 2.
-    factor : float
-        C, at least 1.001.
+    """Sizes S_i = S_0 C^i (geometric sampling), from `start`, S_0, by `factor`, C.
 
     Examples
     --------
@@ -96,27 +82,9 @@ def _check_start(start: int, n_rows: int) -> None:
         )
 
 
-class StopRule(Protocol):
-    """Decides by the values at the last two sizes whether a learning curve stops."""
-
-    def reason(self, before: FloatArray, now: FloatArray, test_to_train: float) -> str | None:
-        """Return the reason to stop after these values (greater is better), or None."""
-
-
 @dataclass(frozen=True)
 class NoChange:
-    """Stop when the mean of the measure no longer changes, m(i) = m(i + 1).
-
-    Parameters
-    ----------
-    tolerance : float
-        Largest change of the mean that counts as no change.
-
-    Examples
-    --------
-    >>> NoChange().reason(np.array([0.8, 0.9]), np.array([0.9, 0.9]), 0.5) is None
-    True
-    """
+    """Stop when the mean of the measure no longer changes, m(i) = m(i + 1)."""
 
     tolerance: float = 0.001
 
@@ -140,14 +108,7 @@ class NotWorthwhile:
     """Stop when the gain of the last step is significantly below a worthwhile gain.
 
     The curve stops when the upper end of the interval of the mean gain over repeats (corrected
-    resampled t) is below `gain`.
-
-    Parameters
-    ----------
-    gain : float
-        The smallest worthwhile gain, in units of the measure.
-    level : float
-        Level of the interval.
+    resampled t) is below `gain`, in units of the measure.
 
     Examples
     --------
@@ -177,3 +138,7 @@ class NotWorthwhile:
                 f"less than {self.gain:g}"
             )
         return None
+
+
+StopRule = NoChange | NotWorthwhile
+"""Decides by the values at the last two sizes whether a learning curve stops."""

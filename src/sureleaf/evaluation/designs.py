@@ -1,5 +1,6 @@
 """Designs: which rows train a model and which rows test it."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Final
@@ -31,15 +32,9 @@ MOST_REPEATS: Final = 100_000
 class Split:
     """Rows to train on and rows to test on.
 
-    Attributes
-    ----------
-    train, test : ndarray of row numbers
-        A row that a bootstrap sample contains twice is twice in train.
-    repeat, fold : int
-    without : int or None
-        The second left-out fold of a split of nested cross-validation, otherwise None.
-    unbalanced : ndarray of row numbers, or None
-        The training rows before their classes were balanced; None if they were not.
+    A row that a bootstrap sample contains twice is twice in `train`. `without` is the second
+    left-out fold of a split of nested cross-validation. `unbalanced` are the training rows before
+    their classes were balanced, None if they were not.
     """
 
     train: IntArray
@@ -81,19 +76,10 @@ class Design:
     def splits(
         self, classes: IntArray, *, groups: IntArray | None = None, seed: int = 0
     ) -> Iterator[Split]:
-        """Yield the splits of rows with these class codes; groups stay whole.
+        """Yield the splits of rows with these class codes.
 
-        Parameters
-        ----------
-        classes : array of class codes, one per row
-        groups : array of group codes, optional
-            Rows of a group are never in both train and test of one split.
-        seed : int
-            The same seed gives the same splits, on any machine.
-
-        Yields
-        ------
-        Split
+        The same seed gives the same splits, on any machine. Rows of a group are never in both
+        train and test of one split.
         """
         for number, split in enumerate(self._plan(np.asarray(classes), groups, seed)):
             if self.resample == "none":
@@ -164,10 +150,7 @@ class KFold(Design):
         if self.time_ordered:
             yield from self._forward(len(classes), groups)
             return
-        for repeat in range(self.repeats):
-            folds = _fold_of_rows(
-                classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
-            )
+        for repeat, folds in _partitions(self, classes, groups, seed):
             for fold in range(self.n_splits):
                 yield Split(
                     np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
@@ -185,35 +168,28 @@ class KFold(Design):
             yield Split(np.concatenate(blocks[: fold + 1]), blocks[fold + 1], 0, fold)
 
 
-def _fold_of_rows(
-    classes: IntArray,
-    groups: IntArray | None,
-    n_splits: int,
-    *,
-    stratified: bool,
-    seed: int,
-    repeat: int,
-) -> IntArray:
-    """Return the fold of each row; groups stay whole."""
+def _partitions(
+    design: "KFold | NestedKFold", classes: IntArray, groups: IntArray | None, seed: int
+) -> Iterator[tuple[int, IntArray]]:
+    """Yield each repeat and the fold of each row in it; groups stay whole."""
+    n_splits, stratified = design.n_splits, design.stratified
     n_units = len(classes) if groups is None else int(groups.max()) + 1
     check_units(n_units, n_splits, groups, f"A partition into {n_splits} folds")
-    order = shuffled(n_units, seed, PARTITION, repeat)
-    if groups is None:
-        return assign_folds(classes, n_splits, order, stratified=stratified)
-    shares = np.full(n_splits, 1 / n_splits)
-    return assign_groups(classes, groups, shares, order, stratified=stratified)
+    for repeat in range(design.repeats):
+        order = shuffled(n_units, seed, PARTITION, repeat)
+        if groups is None:
+            yield repeat, assign_folds(classes, n_splits, order, stratified=stratified)
+        else:
+            shares = np.full(n_splits, 1 / n_splits)
+            yield repeat, assign_groups(classes, groups, shares, order, stratified=stratified)
 
 
 @dataclass(frozen=True)
 class LeaveOneOut(Design):
     """Test on each row (or group) with a model of all others.
 
-    Parameters
-    ----------
-    stratified : bool
-        Must be False: one row cannot have the class proportions of the table.
-    resample : {"none", "over", "under"}
-        Balance the classes of the training parts.
+    `resample` as for `KFold`; `stratified` must be False, because one row cannot have the class
+    proportions of the table.
 
     Examples
     --------
@@ -250,16 +226,8 @@ class NestedKFold(Design):
     """k-fold with an inner k-fold in each, for the interval of Bates et al..
 
     Each repeat fits k models, one without each fold, and k (k - 1) / 2 more, one without each pair
-    of folds (one fit serves both folds of a pair).
-
-    Parameters
-    ----------
-    n_splits : int
-        Number of folds k, at least 3.
-    repeats : int
-        More repeats make the interval more stable; [1]_ uses 200.
-    stratified, resample
-        As for `KFold`.
+    of folds (one fit serves both folds of a pair). More repeats make the interval more stable; [1]_
+    uses 200. Parameters as for `KFold`; k is at least 3.
 
     References
     ----------
@@ -289,10 +257,7 @@ class NestedKFold(Design):
         return self.repeats * self.n_splits * (self.n_splits + 1) // 2
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
-        for repeat in range(self.repeats):
-            folds = _fold_of_rows(
-                classes, groups, self.n_splits, stratified=self.stratified, seed=seed, repeat=repeat
-            )
+        for repeat, folds in _partitions(self, classes, groups, seed):
             for fold in range(self.n_splits):
                 yield Split(
                     np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
@@ -357,11 +322,7 @@ class Holdout(Design):
 class RepeatedHoldout(Design):
     """Repeated hold-out with new random rows each time (random subsampling).
 
-    Parameters
-    ----------
-    repeats : int
-    test, stratified, resample
-        As for `Holdout`.
+    Parameters as for `Holdout`.
 
     Examples
     --------
@@ -458,22 +419,15 @@ class Bootstrap(Design):
 
 def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntArray:
     """Return how often each unit is drawn; draw again in the rare case that all are."""
-    attempt = 0
-    while True:
-        drawn = np.concatenate(
-            [
-                stratum[
-                    draw_with_replacement(
-                        len(stratum), len(stratum), seed, PARTITION, number, code, attempt
-                    )
-                ]
-                for code, stratum in enumerate(members)
-            ]
-        )
-        times = np.bincount(drawn, minlength=n_units)
+    for attempt in itertools.count():
+        drawn = []
+        for code, stratum in enumerate(members):
+            key = (PARTITION, number, code, attempt)
+            drawn.append(stratum[draw_with_replacement(len(stratum), len(stratum), seed, *key)])
+        times = np.bincount(np.concatenate(drawn), minlength=n_units)
         if times.min() == 0 or all(len(stratum) < 2 for stratum in members):
-            return times
-        attempt += 1
+            break
+    return times
 
 
 def check_units(n_units: int, least: int, groups: object, why: str) -> None:
@@ -516,13 +470,7 @@ _DESIGNS: dict[str, type[Design]] = {
 
 
 def from_dict(plain: Mapping[str, Any]) -> Design:
-    """Return the design that ``to_dict`` wrote.
-
-    Examples
-    --------
-    >>> from_dict(KFold(5, repeats=2).to_dict()) == KFold(5, repeats=2)
-    True
-    """
+    """Return the design that ``to_dict`` wrote."""
     options = dict(plain)
     name = options.pop("design", None)
     if not isinstance(name, str) or name not in _DESIGNS:

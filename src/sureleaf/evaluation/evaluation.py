@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import FloatArray, IntArray, LabelArray
+from sureleaf.arguments import FloatArray, IntArray, LabelArray, row_weights
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
-from sureleaf.evaluation import estimates, store
+from sureleaf.evaluation import store, valid_intervals
 from sureleaf.evaluation.boundary_variance import Boundary, boundary_of
 from sureleaf.evaluation.designs import Design
 from sureleaf.evaluation.intervals import Estimate
+from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import (
     CalibrationCurve,
     ConfusionMatrix,
@@ -32,23 +33,15 @@ from sureleaf.levels.decisions import predicted_class
 if TYPE_CHECKING:
     from sureleaf.evaluation.summary import Summary
 
-__all__ = ["Evaluation", "Predictions", "SplitFacts", "with_priors"]
+__all__ = ["Evaluation", "Predictions", "SplitFacts"]
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """Out-of-fold predictions: one entry per row and split that tested it.
 
-    Attributes
-    ----------
-    row : ndarray of int
-        Row number in the table.
-    split : ndarray of int
-        Number of the split whose model made the prediction.
-    truth, prediction : ndarray of labels
-    probabilities : ndarray of shape (n, m), or None
-        In the order of `classes`.
-    classes : ndarray of m labels
+    `split` is the split whose model made the prediction; the columns of `probabilities` are in the
+    order of `classes`.
     """
 
     row: IntArray
@@ -98,16 +91,9 @@ class Predictions:
 class SplitFacts:
     """Facts about one split, besides its predictions.
 
-    Attributes
-    ----------
-    repeat, fold : int
-    without : int or None
-        The second fold left out by a split of nested cross-validation.
-    n_train : int
-        Number of different training rows, before their classes are balanced.
-    n_test : int
-    failure : str or None
-        Type and message of the error that stopped it, if any.
+    `without` is the second fold that a split of nested cross-validation leaves out, `n_train` the
+    number of different training rows before their classes are balanced, and `failure` the error
+    that stopped the split.
     """
 
     repeat: int
@@ -128,19 +114,14 @@ class Evaluation(TextDisplay):
     ----------
     estimator : str
         The estimator as text.
-    design : Design
     seed : int
         With the design, it reproduces the splits.
-    classes : ndarray of labels
     positive_code : int
         Index of the positive class.
     truth : ndarray of int
         Class code of every row of the table.
-    weights, groups, cost : ndarray or None
-    splits : tuple of SplitFacts
     row, split, prediction : ndarray of int
         Row, split and predicted class code of every prediction, in the order of splits.
-    probabilities : ndarray of shape (n, m), or None
 
     Examples
     --------
@@ -320,15 +301,14 @@ class Evaluation(TextDisplay):
         """Return a measure with an interval that is valid for the design.
 
         With many splits, means over rows (accuracy, losses) and areas are averaged over splits.
-        Ratios of counts (precision, recall, F, kappa, Matthews) are computed from the counts of
-        all splits together, because a mean of ratios of few rows is biased.
+        Ratios of counts (precision, recall, F, kappa, Matthews) are computed from the counts of all
+        splits together, because a mean of ratios of few rows is biased.
 
         Parameters
         ----------
         measure : str or Measure
             A name such as ``"accuracy"`` or ``"auc"``. ``"cost"`` is the mean cost per row of the
             predictions, ``"decided_cost"`` that of the decisions with the least expected cost.
-        level : float
         of : {"model", "algorithm"}, optional
             Whether the interval is for the fitted model(s), or for the algorithm, trained on
             other rows of the same population. By default the model for a hold-out, the algorithm
@@ -338,11 +318,6 @@ class Evaluation(TextDisplay):
             For a model: another method than the default. The default of a rate is the interval of
             Clopper and Pearson, which is never below its level. That of Wilson is shorter, and
             below its level where fewer than about 5 rows of one kind are expected.
-
-        Returns
-        -------
-        Estimate
-            ``value, low, high, level, method``.
 
         Examples
         --------
@@ -354,7 +329,7 @@ class Evaluation(TextDisplay):
         >>> print(evaluation.estimate("accuracy"))
         0.9579 (95 % interval 0.9187 to 0.9816; Clopper-Pearson, this model)
         """
-        return estimates.estimate(self, self.find(measure), level=level, of=of, method=method)
+        return valid_intervals.estimate(self, self.find(measure), level=level, of=of, method=method)
 
     def confusion(self) -> ConfusionMatrix:
         """Return the confusion matrix of all out-of-fold predictions, weighted if rows are."""
@@ -400,28 +375,39 @@ class Evaluation(TextDisplay):
         )
 
     def _code(self, positive: object) -> int:
-        if positive is None:
-            return self.positive_code
-        codes = [code for code, label in enumerate(self.classes.tolist()) if label == positive]
-        if not codes:
-            raise InvalidArgumentError(
-                f"positive must be one of {self.classes.tolist()}; got {positive!r}."
-            )
-        return codes[0]
+        return self.positive_code if positive is None else positive_class(positive, self.classes)
 
     def with_priors(self, in_use: ArrayLike | None = None) -> "Evaluation":
-        """Return the evaluation for other class proportions.
+        """Return the evaluation for other class proportions, in the order of `classes`.
 
         Probabilities are corrected by Bayes' rule, predictions are the most probable classes, and
-        rows are weighted to the new proportions. Valid if only the class proportions differ.
-
-        Parameters
-        ----------
-        in_use : array-like of m positive proportions, optional
-            In the order of `classes`; by default those of the table, which reverses the over- or
-            under-sampling of the design.
+        rows are weighted to the new proportions. Valid if only the class proportions differ. By
+        default the proportions are those of the table, which reverses the over- or under-sampling
+        of the design.
         """
-        return with_priors(self, in_use)
+        if self.probabilities is None:
+            raise InvalidArgumentError(
+                f"with_priors needs probabilities, and {self.estimator} has no predict_proba."
+            )
+        counts = np.bincount(self.truth, self.weights, minlength=len(self.classes))
+        shares = counts / counts.sum()
+        wanted = shares if in_use is None else np.asarray(in_use, dtype=np.float64)
+        if wanted.shape != shares.shape or not (wanted > 0).all():
+            raise InvalidArgumentError(
+                f"in_use must be positive proportions of the classes {self.classes.tolist()}; "
+                f"got {wanted.tolist()}."
+            )
+        balanced = np.full(len(shares), 1 / len(shares))
+        trained_on = shares if self.design.resample == "none" else balanced
+        table = correct_priors(self.probabilities, trained_on=trained_on, in_use=wanted)
+        ratio = wanted / wanted.sum() / shares
+        weights = row_weights(self.weights, len(self.truth))
+        return replace(
+            self,
+            probabilities=table,
+            prediction=predicted_class(table),
+            weights=weights * ratio[self.truth],
+        )
 
     def summary(self, *, level: float = 0.95) -> "Summary":
         """Return the main measures with their intervals, and warnings; printed as text."""
@@ -437,40 +423,3 @@ class Evaluation(TextDisplay):
     def load(cls, path: str | PathLike[str]) -> "Evaluation":
         """Read an evaluation that `save` wrote."""
         return store.load(path)
-
-
-def with_priors(evaluation: "Evaluation", in_use: ArrayLike | None) -> "Evaluation":
-    """Return the evaluation with probabilities, predictions and weights for other proportions.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import evaluate
-    >>> evaluation = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> with_priors(evaluation, [0.5, 0.25, 0.25]).confusion().actual.tolist()
-    [75.0, 37.5, 37.5]
-    """
-    if evaluation.probabilities is None:
-        raise InvalidArgumentError(
-            f"with_priors needs probabilities, and {evaluation.estimator} has no predict_proba."
-        )
-    counts = np.bincount(evaluation.truth, evaluation.weights, minlength=len(evaluation.classes))
-    shares = counts / counts.sum()
-    wanted = shares if in_use is None else np.asarray(in_use, dtype=np.float64)
-    if wanted.shape != shares.shape or not (wanted > 0).all():
-        raise InvalidArgumentError(
-            f"in_use must be positive proportions of the classes {evaluation.classes.tolist()}; "
-            f"got {wanted.tolist()}."
-        )
-    balanced = np.full(len(shares), 1 / len(shares))
-    trained_on = shares if evaluation.design.resample == "none" else balanced
-    table = correct_priors(evaluation.probabilities, trained_on=trained_on, in_use=wanted)
-    ratio = wanted / wanted.sum() / shares
-    weights = np.ones(len(evaluation.truth)) if evaluation.weights is None else evaluation.weights
-    return replace(
-        evaluation,
-        probabilities=table,
-        prediction=predicted_class(table),
-        weights=weights * ratio[evaluation.truth],
-    )

@@ -66,10 +66,7 @@ __all__ = [
 class Refit(Protocol):
     """A model fitted on some rows of the table, which predicts other rows by their numbers.
 
-    Attributes
-    ----------
-    classes_ : ndarray
-        The classes of its training rows.
+    Its `classes_` are those of its training rows.
     """
 
     classes_: NDArray[Any]
@@ -84,21 +81,7 @@ class Refit(Protocol):
 class Refits(Protocol):
     """A table that is read once, to fit an estimator on parts of it.
 
-    Attributes
-    ----------
-    n_threads : int
-        Number of threads that the estimator may use.
-    n_at_once : int
-        Number of fits that may run at the same time on these threads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(n_jobs=1)
-    >>> refits: Refits = model.prepare_refits([[1], [2], [3], [4]], ["a", "a", "b", "b"])
-    >>> refits.fit(model, np.array([0, 3, 3]), n_threads=1).classes_.tolist()
-    ['a', 'b']
+    The estimator may use `n_threads` threads, on which `n_at_once` fits may run at the same time.
     """
 
     n_threads: int
@@ -129,15 +112,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Predictions of one split, or its failure.
+    """Predictions of one split as class codes, or its failure.
 
-    Attributes
-    ----------
-    prediction : ndarray of class codes
-    probabilities : ndarray of shape (n, m), or None
-        Columns in the order of all classes; a class not in training has probability 0.
-    failure : str or None
-        The error that stopped the split, if any.
+    Probabilities have one column per class of the table; a class not in training has probability 0.
     """
 
     split: Split
@@ -147,16 +124,7 @@ class Outcome:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Raise an error for anything that is not a classifier, before fitting.
-
-    Examples
-    --------
-    >>> check_estimator("tree")
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidTypeError: estimator must be a scikit-learn classifier, an object with
-    fit and predict; got str.
-    """
+    """Raise an error for anything that is not a classifier, before fitting."""
     if isinstance(estimator, type) or not (
         hasattr(estimator, "fit") and hasattr(estimator, "predict")
     ):
@@ -189,16 +157,8 @@ def fresh_copy(estimator: Any, seed: int, *key: int) -> Any:
 class Fitter:
     """Fits an estimator on parts of one table, and predicts other parts.
 
-    Parameters
-    ----------
-    estimator : scikit-learn classifier
-    table : Table
-    seed : int
-        Seed of every random_state that the estimator leaves at None.
-    refits : Refits, optional
-        What the estimator has prepared, if anything; the fits then share it.
-    n_threads : int
-        Threads for each fit of `refits`.
+    The seed is that of every random_state that the estimator leaves at None. If the estimator has
+    prepared `refits`, the fits share them, with `n_threads` threads each.
     """
 
     estimator: Any
@@ -353,17 +313,11 @@ def evaluate(
         Weights in every measure, and in fit if the estimator takes them.
     n_jobs : int, optional
         Workers (joblib); the results do not depend on it.
-    progress : bool
-        Draw a progress bar on the terminal.
     random_state : int, generator or None
-        Seed of the splits and of every random_state that the estimator leaves at None.
+        Seed of the splits and of every random_state that the estimator leaves at None. None is 0.
     name : str, optional
         What the estimator is called in sentences, such as verdicts; by default its text, of a
         pipeline that of its last step and the names of the others.
-
-    Returns
-    -------
-    Evaluation
 
     Examples
     --------
@@ -372,7 +326,7 @@ def evaluate(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> evaluation = evaluate(GaussianNB(), X, y, random_state=0)
     >>> print(evaluation.estimate("accuracy"))
-    0.9403 (95 % interval 0.9080 to 0.9726; corrected resampled t over 10 splits, this algorithm)
+    0.9402 (95 % interval 0.9079 to 0.9726; corrected resampled t over 10 splits, this algorithm)
     """
     check_estimator(estimator)
     if not isinstance(design, Design):
@@ -483,16 +437,7 @@ def check_name(name: object) -> str:
 
 
 def describe(estimator: Any) -> str:
-    """Return the estimator as one line of text.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> describe(make_pipeline(StandardScaler(), LogisticRegression(C=2)))
-    'LogisticRegression(C=2) after StandardScaler'
-    """
+    """Return the estimator as one line of text, such as 'GaussianNB() after StandardScaler'."""
     text = type(estimator).__name__
     with contextlib.suppress(Exception):  # a repr that fails must not end an evaluation
         if type(estimator) is Pipeline:

@@ -1,7 +1,7 @@
-"""Learning curves: a measure at growing numbers of training rows, and rows for a target."""
+"""Learning curves: a measure at growing numbers of training rows."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,6 @@ from sureleaf.evaluation.curve_stopping import (
     StopRule,
 )
 from sureleaf.evaluation.designs import RepeatedHoldout, Split
-from sureleaf.evaluation.estimates import has_one_round, slopes_of_rows, variance_of_rows
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import (
     Estimate,
@@ -32,6 +31,7 @@ from sureleaf.evaluation.intervals import (
 from sureleaf.evaluation.labelled_table import read_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
+from sureleaf.evaluation.valid_intervals import has_one_round, slopes_of_rows, variance_of_rows
 from sureleaf.formatting import TextDisplay
 from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled
@@ -43,8 +43,7 @@ __all__ = [
     "NoChange",
     "NotWorthwhile",
     "PowerLaw",
-    "RowsFor",
-    "fit_power_law",
+    "fit_power_laws",
     "learning_curve",
     "nested_order",
 ]
@@ -53,28 +52,12 @@ __all__ = [
 SLOWEST, FASTEST = 0.05, 3.0
 """Range of the exponent: beyond it a curve is flat, or has reached its limit at once."""
 
-MOST_EXPONENT = 700.0
-"""e to the power of this is close to the largest float."""
-
 
 @dataclass(frozen=True)
 class PowerLaw:
     """A measure as a function of training rows: ``limit - height n^-rate``.
 
-    Attributes
-    ----------
-    limit : float
-        Value of the measure for infinitely many rows.
-    height : float
-        Positive if the measure grows with the rows, negative if it falls (losses).
-    rate : float
-        How fast the measure approaches the limit.
-
-    Examples
-    --------
-    >>> law = PowerLaw(limit=0.95, height=1.0, rate=0.5)
-    >>> law(100), round(law.rows_for(0.9))
-    (0.85, 400)
+    The height is positive if the measure grows with the rows, negative if it falls (losses).
     """
 
     limit: float
@@ -86,61 +69,15 @@ class PowerLaw:
         value = self.limit - self.height * np.asarray(n, dtype=np.float64) ** -self.rate
         return float(value) if value.ndim == 0 else value
 
-    def rows_for(self, target: float) -> float:
-        """Return the rows at which the measure reaches the target; infinite if never."""
-        if self.height == 0:
-            return 0.0 if self.limit == target else math.inf
-        ratio = (self.limit - target) / self.height
-        if ratio <= 0:
-            return math.inf
-        power = -math.log(ratio) / self.rate
-        return math.exp(power) if power < MOST_EXPONENT else math.inf
 
-
-def fit_power_law(
-    sizes: ArrayLike,
-    values: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    increasing: bool = True,
-    low: float = -math.inf,
-    high: float = math.inf,
-) -> PowerLaw:
-    """Fit a power law by weighted least squares.
+def fit_power_laws(
+    n: FloatArray, y: FloatArray, w: FloatArray, increasing: bool, low: float, high: float
+) -> list[PowerLaw]:
+    """Fit a power law to each row of values and weights by weighted least squares, all at a time.
 
     For each rate, limit and height solve a linear problem with bounds. The rate is searched on
     finer and finer grids, so that the fit cannot diverge.
-
-    Parameters
-    ----------
-    sizes, values : array-like
-        At least three sizes.
-    weights : array-like, optional
-    increasing : bool
-        Whether the measure grows with the rows.
-    low, high : float
-        Range of the measure, for the limit.
-
-    Returns
-    -------
-    PowerLaw
-
-    Examples
-    --------
-    >>> n = np.array([50, 100, 200, 400])
-    >>> law = fit_power_law(n, 0.9 - 2 / n, high=1.0)
-    >>> round(law.limit, 4), round(law.height, 3), round(law.rate, 4)
-    (0.9, 2.0, 1.0)
     """
-    y = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    w = np.ones_like(y) if weights is None else np.atleast_2d(weights).astype(np.float64)
-    return _fit_power_laws(np.asarray(sizes, dtype=np.float64), y, w, increasing, low, high)[0]
-
-
-def _fit_power_laws(
-    n: FloatArray, y: FloatArray, w: FloatArray, increasing: bool, low: float, high: float
-) -> list[PowerLaw]:
-    """Fit a power law to each row of values and weights, all rows at a time."""
     if len(n) < 3:
         raise InvalidArgumentError(
             f"A power law needs the measure at three or more sizes; got {len(n)}. "
@@ -207,95 +144,6 @@ def _solve(
 
 
 N_REFITS = 200
-WIDEST = 10.0
-"""The largest ratio between the ends of a useful interval of rows."""
-
-OF_ANSWERS = 10.0
-"""The interval of rows misses in this many times fewer curves than the level of the curve says.
-
-Rows are stated only where the interval is narrow. Most intervals are not, and hold the truth
-because they hold almost everything. At the level of the curve, misses were most of the answers."""
-
-FARTHEST = 10_000
-"""A target is searched up to this multiple of the largest size."""
-
-
-@dataclass(frozen=True)
-class RowsFor(TextDisplay):
-    """Training rows until a measure reaches a target.
-
-    Attributes
-    ----------
-    measure : str
-    target : float
-    rows, low, high : float
-        Total training rows, and their prediction interval at ``level``; infinite if out of reach.
-    available : int
-        Number of training rows available.
-    level : float
-        Level of the interval; .995 for a curve of level .95. Rows are stated only where the
-        interval is narrow, so it has to be wrong less often than the answers that are given.
-    limit : float
-        Value of the measure for infinitely many rows.
-    is_known : bool
-        Whether the ends of the interval are within a factor of 10, or the target is certainly
-        reached or certainly far away. If not, the curve cannot tell the rows, and the text says
-        so.
-
-    Examples
-    --------
-    >>> print(RowsFor("accuracy", 0.9, 2000, 1500, 3400, 600, 0.995, 0.93))
-    1,400 more rows for accuracy 0.9 (99.5 % prediction interval: 900 to 2,800 more)
-    """
-
-    measure: str
-    target: float
-    rows: float
-    low: float
-    high: float
-    available: int
-    level: float
-    limit: float
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the interval is narrow enough to plan by, or answers the question as it is."""
-        is_reached = self.high <= self.available
-        is_far = self.low > WIDEST * self.available
-        return is_reached or is_far or self.high <= WIDEST * max(self.low, 1.0) < math.inf
-
-    @property
-    def more(self) -> float:
-        """Additional rows; 0 or negative if the target is reached."""
-        return self.rows - self.available
-
-    def __str__(self) -> str:
-        what = f"{self.measure} {self.target:g}"
-        level = f"{100 * self.level:g} % prediction interval"
-        if not self.is_known:
-            return (
-                f"This curve cannot tell how many rows {what} needs ({level}: "
-                f"{_row_range(self.low, self.high)}). Use more repeats, or sizes that are further "
-                "apart"
-            )
-        if not math.isfinite(self.rows):
-            best = f"at least {self.low:,.0f} rows" if math.isfinite(self.low) else "never"
-            return (
-                f"{what} is out of reach: the curve levels off at {self.limit:.4g} "
-                f"({level}: {best})"
-            )
-        if self.more <= 0:
-            ends = _row_range(self.low, self.high)
-            return f"{what} is reached with {self.rows:,.0f} rows ({level}: {ends})"
-        ends = _row_range(max(self.low - self.available, 0), self.high - self.available, " more")
-        return f"{self.more:,.0f} more rows for {what} ({level}: {ends})"
-
-
-def _row_range(low: float, high: float, more: str = "") -> str:
-    """Write an interval of rows, whose upper end may be infinite."""
-    if math.isinf(high):
-        return f"at least {low:,.0f}{more} rows" if low > 2 else "any number of rows"
-    return f"{low:,.0f} to {high:,.0f}{more or ' rows'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,20 +152,15 @@ class LearningCurve(TextDisplay):
 
     Attributes
     ----------
-    measure : Measure
     sizes : ndarray of int
         Training rows; each sample contains the smaller ones.
     values : ndarray of shape (repeats, sizes)
         NaN where a fit failed or the measure was undefined.
-    n_rows : int
-        Number of training rows available.
     test_to_train : float
         Number of test rows by that of all training rows, for the corrected intervals.
-    level : float
     stopped : str or None
         Why the curve stopped before all rows were used.
     failures : dict of (repeat, size) to str
-    seed : int
     hidden : ndarray of shape (sizes,), optional
         Variance at each size that the repeats cannot show: they have equal class proportions.
     least : ndarray of shape (sizes,), optional
@@ -349,34 +192,33 @@ class LearningCurve(TextDisplay):
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
         """The mean at each size, with the corrected resampled t interval over repeats."""
-        return tuple(map(self._estimate, self.values.T, self._hidden, self._least))
+        return tuple(self._estimate(i) for i in range(len(self.sizes)))
 
-    @property
-    def _hidden(self) -> FloatArray:
-        return np.zeros(len(self.sizes)) if self.hidden is None else self.hidden
+    def _defined(self, i: int) -> FloatArray:
+        column: FloatArray = self.values[:, i]
+        return column[np.isfinite(column)]
 
-    @property
-    def _least(self) -> FloatArray:
-        return np.zeros(len(self.sizes)) if self.least is None else self.least
-
-    def _mean(self, defined: FloatArray, hidden: float, least: float) -> MeanOverSplits:
+    def _mean(self, i: int) -> MeanOverSplits | None:
+        """Return the mean at one size; None without two repeats."""
+        defined = self._defined(i)
+        if len(defined) < 2:
+            return None
         return corrected_resampled(
             defined,
             test_to_train=self.test_to_train,
             level=self.level,
-            hidden_variance=hidden,
-            least_variance=least,
+            hidden_variance=0.0 if self.hidden is None else float(self.hidden[i]),
+            least_variance=0.0 if self.least is None else float(self.least[i]),
             one_round=has_one_round(self.measure, RepeatedHoldout.kind),
             degrees_of_one_round=self.measure.row_values is None,
         )
 
-    def _estimate(self, column: FloatArray, hidden: float, least: float) -> Estimate:
-        defined = column[np.isfinite(column)]
-        name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
-        if len(defined) < 2:
+    def _estimate(self, i: int) -> Estimate:
+        defined, mean = self._defined(i), self._mean(i)
+        if mean is None:
             value = float(defined[0]) if len(defined) else math.nan
             return Estimate(value, self.measure.low, self.measure.high, self.level, "too few")
-        mean = self._mean(defined, hidden, least)
+        name = f"corrected resampled t over {len(defined)} repeats, this algorithm"
         low, high = mean.low, mean.high
         span, n_test = self.measure.high - self.measure.low, self.test_to_train * self.n_rows
         if high - low < 1e-12 and math.isfinite(span):  # equal values are still uncertain
@@ -406,7 +248,7 @@ class LearningCurve(TextDisplay):
         spread = np.nanvar(values, axis=1, ddof=1) if values.shape[1] > 1 else np.zeros_like(means)
         # A size without spread is still uncertain.
         floor = np.maximum(spread.mean(axis=1, keepdims=True) / 10, 1e-12)
-        return _fit_power_laws(
+        return fit_power_laws(
             sizes.astype(np.float64),
             means,
             1 / np.maximum(spread, floor),
@@ -450,13 +292,11 @@ class LearningCurve(TextDisplay):
     @cached_property
     def _unseen_variance(self) -> float:
         """Variance at the largest size beyond the corrected spread of the repeats."""
-        column, hidden = self.values[:, -1], float(self._hidden[-1])
-        defined = column[np.isfinite(column)]
-        if len(defined) < 2:
+        hidden, mean = 0.0 if self.hidden is None else float(self.hidden[-1]), self._mean(-1)
+        if mean is None:
             return hidden
-        shown = (1 / len(defined) + self.test_to_train) * float(defined.var(ddof=1))
-        whole = self._mean(defined, hidden, float(self._least[-1])).standard_error ** 2
-        return max(hidden, whole - shown)
+        shown = (1 / len(self._defined(-1)) + self.test_to_train) * mean.variance.spread
+        return max(hidden, mean.standard_error**2 - shown)
 
     def predict(self, n_rows: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the measure at other sizes, and the ends of its prediction interval.
@@ -464,22 +304,8 @@ class LearningCurve(TextDisplay):
         The interval includes the uncertainty of the fit (repeats are bootstrapped, and their spread
         is corrected for overlapping rows), the scatter of the means around the law, and the
         variance from the class proportions and from the decision boundary.
-
-        Examples
-        --------
-        >>> from sureleaf.evaluation.measures.named import NAMED
-        >>> n = np.array([50, 100, 200, 400])
-        >>> noise = np.array([[0.01], [0.0], [-0.01]])
-        >>> curve = LearningCurve(
-        ...     NAMED["accuracy"], n, 0.9 - 2 / n + noise, 400, 0.5, 0.95, None, {}, 0)
-        >>> value, low, high = curve.predict([1000])
-        >>> round(float(value[0]), 3), bool(low[0] < 0.898 < high[0])
-        (0.898, True)
         """
-        return self._band(np.atleast_1d(np.asarray(n_rows, dtype=np.float64)), self.level)
-
-    def _band(self, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the measure at some sizes, and the ends of its prediction interval."""
+        n = np.atleast_1d(np.asarray(n_rows, dtype=np.float64))
         centre = np.asarray(self.power_law(n))
         off = math.hypot(self._scatter, math.sqrt(self._unseen_variance))
         noise = generator(self.seed, CURVE, 1).normal(0, off, size=len(self._refits))
@@ -490,34 +316,18 @@ class LearningCurve(TextDisplay):
         draws = (draws - draws.mean(axis=0)) * inflate + noise[:, None]
         tail = (1 - self.level) / 2
         # The variance is estimated from the repeats, so the ends are as far as Student's t says.
-        student = float(stdtrit(self._degrees, (1 + level) / 2) / ndtri(1 - tail))
+        last = self._mean(-1)
+        degrees = max(n_repeats - 1, 1) if last is None else last.degrees
+        student = float(stdtrit(degrees, (1 + self.level) / 2) / ndtri(1 - tail))
         ends = centre + student * np.quantile(draws, [tail, 1 - tail], axis=0)
         low, high = ends.clip(self.measure.low, self.measure.high)
         return centre, np.minimum(low, centre), np.maximum(high, centre)
 
-    @cached_property
-    def _degrees(self) -> int:
-        """Degrees of freedom of the mean at the largest size."""
-        column = self.values[:, -1]
-        defined = column[np.isfinite(column)]
-        if len(defined) < 2:
-            return max(len(self.values) - 1, 1)
-        return self._mean(defined, float(self._hidden[-1]), float(self._least[-1])).degrees
-
     def gain(self, from_rows: float, to_rows: float) -> Estimate:
         """Return the change of the measure between two sizes, with its prediction interval.
 
-        It is narrower than the intervals at the two sizes suggest, because both are measured on
-        the same test rows.
-
-        Examples
-        --------
-        >>> from sureleaf.evaluation.measures.named import NAMED
-        >>> n = np.array([50, 100, 200, 400])
-        >>> values = 0.9 - 2 / n + np.array([[0.01], [0.0], [-0.01]])
-        >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
-        >>> round(curve.gain(400, 800).value, 4)
-        0.0025
+        It is narrower than the intervals at the two sizes suggest, because both are measured on the
+        same test rows.
         """
         ends = np.array([from_rows, to_rows], dtype=np.float64)
         before, after = np.asarray(self.power_law(ends)).tolist()
@@ -531,62 +341,6 @@ class LearningCurve(TextDisplay):
         low, high = np.quantile(draws, [tail, 1 - tail]).clip(*bounds)
         name = f"power law, {len(draws)} bootstraps of {len(self.values)} repeats"
         return Estimate(value, min(float(low), value), max(float(high), value), self.level, name)
-
-    def rows_for(self, target: float) -> RowsFor:
-        """Return how many training rows the measure needs to reach a target.
-
-        Parameters
-        ----------
-        target : float
-            In units of the measure, for example 0.9 for an accuracy.
-
-        Returns
-        -------
-        RowsFor
-            Printed as a sentence: "1,400 more rows for accuracy 0.9 (99.5 % prediction interval:
-            900 to 2,800 more)". The text says if the curve cannot tell, which is so for most
-            targets beyond the measured sizes.
-
-        Examples
-        --------
-        >>> from sureleaf.evaluation.measures.named import NAMED
-        >>> n = np.array([50, 100, 200, 400])
-        >>> values = 0.92 - 0.6 / np.sqrt(n) + np.array([[0.002], [0.0], [-0.002]])
-        >>> curve = LearningCurve(NAMED["accuracy"], n, values, 400, 0.5, 0.95, None, {}, 0)
-        >>> needed = curve.rows_for(0.9)
-        >>> needed.rows, needed.more, needed.low < 900 < needed.high
-        (900.0, 500.0, True)
-        """
-        if not math.isfinite(target):
-            raise InvalidArgumentError(f"target must be a finite number; got {target}.")
-        law = self.power_law
-        sign = 1 if self.measure.greater_is_better else -1
-        flat = law.height == 0  # a flat law is at its limit from the start
-        rows = (
-            (0.0 if sign * law.limit >= sign * target else math.inf)
-            if flat
-            else law.rows_for(target)
-        )
-        grid = np.unique(np.rint(np.geomspace(2, FARTHEST * float(self.sizes[-1]), 2000)))
-        level = 1 - (1 - self.level) / OF_ANSWERS
-        _, low, high = self._band(grid, level)
-        if self.measure.greater_is_better:
-            soonest, latest = high >= target, low >= target
-        else:
-            soonest, latest = low <= target, high <= target
-        first = float(grid[np.argmax(soonest)]) if soonest.any() else math.inf
-        last = float(grid[np.argmax(latest)]) if latest.any() else math.inf
-        needed = float(math.ceil(rows * (1 - 1e-6))) if math.isfinite(rows) else math.inf
-        return RowsFor(
-            self.measure.name,
-            target,
-            needed,
-            min(first, needed),
-            max(last, needed),
-            self.n_rows,
-            level,
-            law.limit,
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain data, for JSON."""
@@ -632,12 +386,6 @@ def nested_order(train: IntArray, classes: IntArray, seed: int, repeat: int) -> 
     """Return training rows in an order whose every beginning has the classes' shares.
 
     A sample is the first rows of it, so that each sample holds the smaller ones.
-
-    Examples
-    --------
-    >>> order = nested_order(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), seed=0, repeat=0)
-    >>> int((order[:3] > 3).sum())  # a third of every sample is of the second class
-    1
     """
     order = train[shuffled(len(train), seed, PARTITION, repeat, 1)]
     own = classes[order]
@@ -675,22 +423,16 @@ def learning_curve(
 
     Parameters
     ----------
-    estimator, X, y, positive, cost, groups, sample_weight, n_jobs, progress, random_state
-        As for `sureleaf.evaluate`.
     schedule : Geometric or Arithmetic
         The sizes; all training rows come last.
     stop : NoChange or NotWorthwhile, optional
         When to stop before all rows are used; by default never.
-    measure : str or Measure
     repeats : int
         At least 2 for intervals.
     test : float
         Share of the rows held out.
-    level : float
-
-    Returns
-    -------
-    LearningCurve
+    estimator, X, y, positive, cost, groups, sample_weight, n_jobs, progress, random_state
+        As for `sureleaf.evaluate`.
 
     Examples
     --------
@@ -770,20 +512,13 @@ def _least_variance(
     has_scores = all(part.probabilities is not None for part in parts)
     if not parts or not has_scores or not measure.is_of_decisions:
         return 0.0
-    first = parts[0]
-    together = Scored(
-        np.concatenate([part.truth for part in parts]),
-        np.concatenate([part.prediction for part in parts]),
-        np.concatenate([part.probabilities for part in parts if part.probabilities is not None]),
-        None
-        if first.weights is None
-        else np.concatenate([part.weights for part in parts if part.weights is not None]),
-        np.concatenate([part.cost for part in parts if part.cost is not None])
-        if first.cost is not None and first.cost.ndim == 3
-        else first.cost,
-        first.n_classes,
-        first.positive,
-    )
+    per_row = ["truth", "prediction", "probabilities"]
+    per_row += ["weights"] if parts[0].weights is not None else []
+    per_row += ["cost"] if parts[0].cost is not None and parts[0].cost.ndim == 3 else []
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in per_row
+    }
+    together = replace(parts[0], **arrays)
     rows = np.concatenate([own for own, _ in tested])
     boundary = fit_boundary(together, rows, n_rows)
     values = None if boundary is None else boundary.influences(measure)

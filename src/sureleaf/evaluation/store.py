@@ -3,7 +3,7 @@
 An evaluation is a container as a model is (docs/model-file.md): plain values and arrays, no pickle.
 
 ========================  ==========================================================
-header                    ``format`` ("sureleaf evaluation"), ``version`` (2), ``estimator``,
+header                    ``format`` ("sureleaf evaluation"), ``version`` (1), ``estimator``,
                           ``design``, ``seed``, ``classes``, ``positive``, ``splits``
                           (repeat, fold, without, n_train, n_test, failure)
 ``truth``                 class code of every row
@@ -11,14 +11,8 @@ header                    ``format`` ("sureleaf evaluation"), ``version`` (2), `
 ``probabilities``         predictions by classes; missing if there are none
 ``weights groups cost``   missing if there are none
 ========================  ==========================================================
-
-Files of version 1, zip archives of numpy arrays, are read, too.
 """
 
-import json
-import math
-import zipfile
-import zlib
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,43 +28,23 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-FORMAT, VERSION = "sureleaf evaluation", 2
+FORMAT, VERSION = "sureleaf evaluation", 1
 
 _UNREADABLE: Final = (
     Damaged,
     ValueError,
     KeyError,
     TypeError,
-    EOFError,
-    OSError,
     AttributeError,
     IndexError,
     MemoryError,
     OverflowError,
     RecursionError,
-    SyntaxError,  # in the header of a numpy array
-    NotImplementedError,  # a compression that zipfile does not know
-    zipfile.BadZipFile,
-    RuntimeError,  # zipfile: a part is said to be encrypted
-    zlib.error,
 )
 
 
 def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
-    """Write an evaluation; the file appears complete or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import evaluate
-    >>> evaluation = evaluate(GaussianNB(), *load_iris(return_X_y=True), random_state=0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(evaluation, folder + "/iris.npz")
-    ...     load(folder + "/iris.npz")
-    Evaluation(GaussianNB() by KFold, 150 rows, 3 classes, 10 splits)
-    """
+    """Write an evaluation; the file appears complete or not at all."""
     classes = evaluation.classes.tolist()
     is_time = evaluation.classes.dtype.kind in "mM"  # whose nanoseconds are integers in Python
     if is_time or not all(isinstance(label, (str, int, float, bool)) for label in classes):
@@ -217,67 +191,15 @@ def _is_split(facts: Any) -> bool:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    try:
-        with path.open("rb") as stream:
-            is_archive = stream.read(4) == b"PK\x03\x04"
-        header, arrays = _read_archive(path) if is_archive else _read_container(path)
-    except FileNotFoundError:
-        raise InvalidArgumentError(f"{path} does not exist.") from None
-    except InvalidArgumentError:
-        raise
-    except _UNREADABLE as problem:
-        raise InvalidArgumentError(
-            f"{path} is not an evaluation saved by Sureleaf, or is damaged "
-            f"({str(problem)[:200]}). Save the evaluation again."
-        ) from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    if not path.exists():
+        raise InvalidArgumentError(f"{path} does not exist.")
+    state = read_state(path, EVALUATION)
+    if state.header.get("format") != FORMAT:
         raise InvalidArgumentError(f"{path} is not an evaluation saved by Sureleaf.")
-    version = header.get("version")
-    if version not in (1, VERSION):
+    version = state.header.get("version")
+    if version != VERSION:
         raise InvalidArgumentError(
             f"{path} has version {repr(version)[:80]} of the format; this Sureleaf reads version "
             f"{VERSION}. Read it with a newer Sureleaf."
         )
-    return header, arrays
-
-
-def _read_container(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    state = read_state(path, EVALUATION)
     return state.header, state.arrays
-
-
-# ---- version 1: a zip archive of numpy arrays ---------------------------------------------------
-
-_MAX_GROWTH: Final = 10
-_ALWAYS_ALLOWED: Final = 100 << 20
-"""What an archive may grow to, whatever its size."""
-
-
-def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    limit = _MAX_GROWTH * path.stat().st_size + _ALWAYS_ALLOWED
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        if sum(member.file_size for member in members) > limit:
-            raise Damaged(f"it would grow to more than {limit:,} bytes")
-        arrays = {
-            member.filename.removesuffix(".npy"): _read_array(archive.read(member))
-            for member in members
-        }
-    return json.loads(arrays.pop("header").tobytes()), arrays
-
-
-def _read_array(content: bytes) -> Any:
-    """Read one array, whose size is checked before it is made."""
-    import io
-
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    reader = np.lib.format.read_array_header_1_0
-    if version != (1, 0):
-        reader = np.lib.format.read_array_header_2_0
-    shape, _, dtype = reader(stream)
-    n_bytes = math.prod(shape) * dtype.itemsize
-    if dtype.hasobject or n_bytes != len(content) - stream.tell():
-        raise Damaged("an array has another size than its header says")
-    stream.seek(0)
-    return np.lib.format.read_array(stream, allow_pickle=False)

@@ -8,10 +8,10 @@ import numpy as np
 
 from sureleaf.arguments import check_level
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.estimates import needs_larger_parts
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures import ConfusionMatrix
 from sureleaf.evaluation.measures.named import NAMED
+from sureleaf.evaluation.valid_intervals import needs_larger_parts
 from sureleaf.formatting import TextDisplay, listed, percent
 
 if TYPE_CHECKING:
@@ -39,24 +39,12 @@ class Summary(TextDisplay):
 
     Attributes
     ----------
-    title : str
-    estimates : dict of str to Estimate
     majority : float
         Accuracy of the baseline, which always predicts the most frequent class.
     warnings : tuple of str
         Facts that the measures do not show: missed classes, failed splits, infinite losses.
     cheapest : tuple of label and float, or None
         With costs: the class that is cheapest as the decision for all rows, and its cost per row.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from sureleaf.evaluation import evaluate
-    >>> X, y = np.zeros((1000, 1)), np.repeat([0, 1], [990, 10])
-    >>> for warning in evaluate(DummyClassifier(), X, y, random_state=0).summary().warnings:
-    ...     print(warning)
-    Accuracy 99.0 % is no higher than the baseline, which always predicts 0 (99.0 %).
-    Class 1: none of its 10 rows was predicted correctly.
     """
 
     title: str

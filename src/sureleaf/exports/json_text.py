@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
-from sureleaf.files.state_file import Damaged, State, damaged_file, newer
+from sureleaf.files.state_file import Damaged, State, decoding, has_half_characters, newer
 from sureleaf.model.plain_values import from_plain, schema_from_plain, to_plain
 from sureleaf.table import Schema
 
@@ -234,23 +234,21 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
     """
     what = "the text"
     try:
-        written = json.loads(text)
-        if not isinstance(written, dict) or written.get("format") != FORMAT:
-            raise InvalidArgumentError(
-                f"{what} is not a model that Sureleaf wrote as JSON. Pass what to_json() returned."
-            )
-        version = written.get("version")
-        if type(version) is int and version > VERSION:
-            raise newer(what, f"format {version}, and this one reads up to {VERSION}")
-        return estimator_from_state(_state(cast(ModelRecord, written)))
-    except InvalidArgumentError:
-        raise
+        with decoding(what):
+            written = json.loads(text)
+            if not isinstance(written, dict) or written.get("format") != FORMAT:
+                raise InvalidArgumentError(
+                    f"{what} is not a model that Sureleaf wrote as JSON. Pass what to_json() "
+                    "returned."
+                )
+            if has_half_characters(written):
+                raise Damaged("one of its texts has half of a character")
+            version = written.get("version")
+            if type(version) is int and version > VERSION:
+                raise newer(what, f"format {version}, and this one reads up to {VERSION}")
+            return estimator_from_state(_state(cast(ModelRecord, written)))
     except UnknownPart as problem:
         raise newer(what, f"this one does not know {problem}") from None
-    except (Damaged, RecursionError, ValueError) as problem:
-        raise damaged_file(what, problem) from None
-    except (TypeError, KeyError, AttributeError, IndexError, OverflowError) as problem:
-        raise damaged_file(what, Damaged(f"a part cannot be read ({problem!r})")) from None
 
 
 def _state(written: ModelRecord) -> State:

@@ -24,7 +24,7 @@ import datetime
 
 CLASSES = {classes}
 
-# The values of each tested column.
+# The values of each {listed} column.
 COLUMNS = {{
 {columns}
 }}
@@ -195,7 +195,7 @@ def to_python(model: Any) -> str:
     """
     view = view_tree(model, "Python")
     fitted, rule = view.model, view.model.rule
-    columns = [fitted.schema.columns[index] for index in view.tested_columns]
+    columns = [fitted.schema.columns[index] for index in view.needed_columns]
     example = ", ".join(f"{_literal(column.name)}: ..." for column in columns[:2])
     head = _HEAD.format(
         leaves=leaves_in_words(fitted.tree.n_leaves),
@@ -204,6 +204,7 @@ def to_python(model: Any) -> str:
         example=example.replace("\\", "\\\\").replace('"', '\\"'),
         classes=_literal(plain_labels(fitted.classes)),
         columns="\n".join(f"    {_literal(column.name)}: {_kind(column)}," for column in columns),
+        listed="categorical and each tested" if fitted.unseen == "error" else "tested",
         unseen=_UNSEEN[fitted.unseen],
         stops=fitted.unseen == "stop",
         raises=fitted.unseen == "error",

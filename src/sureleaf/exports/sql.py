@@ -154,7 +154,7 @@ class Conditions:
         if self.view.model.unseen != "error":
             return ""
         columns = self.view.model.schema.columns
-        coded = [index for index in self.view.tested_columns if columns[index].is_coded]
+        coded = [index for index in self.view.needed_columns if columns[index].is_coded]
         return " OR ".join(f"COALESCE(v{index}, 0) = {UNSEEN_CODE}" for index in coded)
 
     def _unknown(self, test: NodeTest) -> list[int]:
@@ -253,12 +253,28 @@ def to_sql(
             f"keep must be a list of columns; got the text {keep!r}. Did you mean [{keep!r}]?"
         )
     conditions = Conditions(view_tree(model, "SQL"), DIALECTS[dialect])
+    _check_names(keep, conditions)
     form: type[_Query] = _MixedQuery
     if conditions.each_row_has_one_end:
         form = _PathQuery
     elif conditions.view.model.tree.n_leaves <= _FEW_LEAVES:
         form = _ShareQuery
     return form(conditions, table, tuple(keep)).text()
+
+
+def _check_names(keep: Sequence[str], conditions: Conditions) -> None:
+    """Check that the columns of the result have different names."""
+    taken = {"prediction", *_column_names(conditions.view.model.classes)}
+    ignores_case = conditions.dialect.ignores_case
+    folded = {name.casefold() if ignores_case else name for name in taken}
+    for name in keep:
+        key = name.casefold() if ignores_case else name
+        if key in folded:
+            raise InvalidArgumentError(
+                f"keep must name different columns, and none that the query writes; got {name!r}. "
+                f"Rename it in a view of the table; the query writes {', '.join(sorted(taken))}."
+            )
+        folded.add(key)
 
 
 class _Query:
@@ -270,7 +286,7 @@ class _Query:
         self.model = self.view.model
         self.table = ".".join(self.dialect.name_of(part) for part in table.split("."))
         self.base = [f"k{i}" for i in range(len(keep))] + [
-            f"v{index}" for index in self.view.tested_columns
+            f"v{index}" for index in self.view.needed_columns
         ]
         self.sums = [f"p{k}" for k in range(len(self.model.classes))]
         self.steps: list[tuple[str, str]] = []
@@ -282,7 +298,7 @@ class _Query:
     def _encode(self, *more: str) -> None:
         """Add the step that reads the columns as numbers and category codes."""
         columns = [f"t.{self.dialect.name_of(name)} AS k{i}" for i, name in enumerate(self.keep)]
-        for index in self.view.tested_columns:
+        for index in self.view.needed_columns:
             column = self.model.schema.columns[index]
             value = self.dialect.value(column, f"t.{self.dialect.name_of(column.name)}")
             if column.is_coded:
@@ -331,9 +347,10 @@ class _PathQuery(_Query):
     def _find_nodes(self) -> None:
         """Add the steps that find the node of each row."""
         lower: list[int] = []
-        if self.view.tests:
+        is_error = self.conditions.is_error()
+        if self.view.tests or is_error:
             node = self._nested(0, lower)
-            if is_error := self.conditions.is_error():
+            if is_error:
                 node = f"CASE WHEN NOT ({is_error}) THEN {node} END"
             self._step([*self.base, f"{node} AS node"])
         while lower:

@@ -21,6 +21,10 @@ class Dialect:
     """
 
     name: str
+    n_bits: int | None = None
+    """Of its largest whole numbers; None without a limit."""
+    ignores_case: bool = True
+    """Whether names of columns that differ in case alone are the same."""
 
     def name_of(self, name: str) -> str:
         """Quote the name of a column or table."""
@@ -38,9 +42,23 @@ class Dialect:
         """Write a float64 as a literal that the database reads exactly."""
         return f"{float(value)!r}e0" if "e" not in repr(float(value)) else repr(float(value))
 
+    def whole(self, value: int) -> str:
+        """Write a whole number as a literal that the database reads exactly."""
+        if self.n_bits is not None and not -1 <= value >> (self.n_bits - 1) <= 0:
+            raise InvalidArgumentError(
+                f"categories and labels must be whole numbers of {self.n_bits} bits for an export "
+                f"to {self.name}; got {value}. Export to Python or for PostgreSQL, or fit again "
+                "with them as text."
+            )
+        return str(value)
+
     def missing_as_null(self, expression: str) -> str:
         """Convert a column of numbers to float64, and NaN to NULL."""
         raise NotImplementedError
+
+    def whole_or_null(self, expression: str) -> str:
+        """Return a column of whole numbers as it is, and NaN as NULL."""
+        return f"CASE WHEN {self.missing_as_null(expression)} IS NOT NULL THEN {expression} END"
 
     def as_text(self, expression: str) -> str:
         """Convert a column of text categories to text that is compared byte by byte."""
@@ -63,8 +81,9 @@ class Dialect:
             return self.as_text(expression)
         if family == "bool":
             return self.as_whole(expression)
-        if family == "number" and any(abs(c) > 2**53 for c in column.categories):  # type: ignore[arg-type]
-            return expression  # whole numbers that float64 would round
+        numbers = column.categories
+        if all(isinstance(c, int) for c in numbers) and any(abs(c) > 2**53 for c in numbers):  # type: ignore[arg-type]
+            return self.whole_or_null(expression)  # float64 would round them
         return self.missing_as_null(expression)
 
     def category(self, column: Column, category: Any) -> str:
@@ -72,7 +91,7 @@ class Dialect:
         if isinstance(category, str):
             return self.text(category)
         if isinstance(category, int):  # bools too
-            return str(int(category))
+            return self.whole(int(category))
         return self.number(category)
 
     def label(self, label: Any) -> str:
@@ -80,7 +99,7 @@ class Dialect:
         if isinstance(label, bool):
             return "TRUE" if label else "FALSE"
         if isinstance(label, int):
-            return str(label)
+            return self.whole(label)
         return self.number(label) if isinstance(label, float) else self.text(str(label))
 
 
@@ -116,7 +135,13 @@ class _DuckDB(Dialect):
 @dataclass(frozen=True)
 class _PostgreSQL(Dialect):
     def text(self, text: str) -> str:
-        written = super().text(text.replace("\0", "")).replace("\\", "\\\\")
+        if "\0" in text:
+            raise InvalidArgumentError(
+                f"categories and labels must have no NUL for an export to PostgreSQL, whose text "
+                f"cannot hold one; got {text!r}. Export for DuckDB or SQLite or to Python, or fit "
+                "again without it."
+            )
+        written = super().text(text).replace("\\", "\\\\")
         return f"E{written}" if "\\" in written else written
 
     def number(self, value: float) -> str:
@@ -160,6 +185,9 @@ class _SQLite(Dialect):
     def missing_as_null(self, expression: str) -> str:
         return f"CAST(NULLIF({expression}, '') AS REAL)"
 
+    def whole_or_null(self, expression: str) -> str:
+        return f"CAST(NULLIF({expression}, '') AS NUMERIC)"
+
     def as_text(self, expression: str) -> str:
         return f"CAST({expression} AS TEXT) COLLATE BINARY"
 
@@ -198,8 +226,8 @@ def _fraction(top: int, power: int) -> str:
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": _DuckDB("DuckDB"),
-    "sqlite": _SQLite("SQLite"),
-    "postgresql": _PostgreSQL("PostgreSQL"),
+    "duckdb": _DuckDB("DuckDB", 128),
+    "sqlite": _SQLite("SQLite", 64),
+    "postgresql": _PostgreSQL("PostgreSQL", ignores_case=False),
 }
 """Name of a dialect -> its SQL."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sureleaf.errors import InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.formatting import visible
 from sureleaf.model import TreeModel
@@ -89,6 +89,17 @@ class TreeView:
         """Indices of the columns that are tested, ascending."""
         return sorted({test.column_index for test in self.tests.values()})
 
+    @property
+    def needed_columns(self) -> list[int]:
+        """Indices of the columns that decide about a row, ascending.
+
+        With ``unseen="error"``, the model looks for unseen categories in all columns.
+        """
+        if self.model.unseen != "error":
+            return self.tested_columns
+        coded = (i for i, column in enumerate(self.model.schema) if column.is_coded)
+        return sorted({*self.tested_columns, *coded})
+
     @cached_property
     def rules(self) -> dict[int, str]:
         """The tests on the path to each leaf, in words."""
@@ -126,6 +137,14 @@ def view_tree(estimator: Any, form: str) -> TreeView:
     if form not in _FLAT:
         check_text_size(model.tree)
     columns, feature = model.schema.columns, model.tree.feature
+    if form in _FLAT and model.unseen == "error":
+        refused = next((column.name for column in columns if column.is_coded), None)
+        if refused is not None:
+            raise InvalidArgumentError(
+                f"model must have no columns of categories, or another unseen than 'error', for an "
+                f"export to {form}, which cannot refuse a row; got the column {refused!r}. Fit "
+                "again without it, or export to 'python' or 'sql'."
+            )
     inner_nodes = np.flatnonzero(~model.tree.is_leaf).tolist()
     tests = {node: _node_test(model.tree, node, columns[feature[node]]) for node in inner_nodes}
     return TreeView(model, tests)

@@ -45,13 +45,7 @@ class _Attribute:
 
 
 def is_arff(head: bytes) -> bool:
-    r"""Return whether a file begins as ARFF: with comments, then @relation or @attribute.
-
-    Examples
-    --------
-    >>> is_arff(b"% a comment\n@RELATION weather"), is_arff(b"a,b")
-    (True, False)
-    """
+    """Return whether a file begins as ARFF: with comments, then @relation or @attribute."""
     for line in head.removeprefix(b"\xef\xbb\xbf").splitlines():
         start = line.strip().lower()
         if start and not start.startswith(b"%"):
@@ -62,22 +56,8 @@ def is_arff(head: bytes) -> bool:
 def read_arff(text: str, file_name: str) -> Any:
     r"""Return the rows of an ARFF file as an Arrow table.
 
-    Parameters
-    ----------
-    text : str
-        The content of the file.
-    file_name : str
-        For messages.
-
-    Returns
-    -------
-    pyarrow.Table
-        Numbers as float64, nominal values as dictionaries, other values as text.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a line is not ARFF; the message has its number.
+    Numbers become float64, nominal values dictionaries, other values text. The error of a line that
+    is not ARFF has its number.
 
     Examples
     --------

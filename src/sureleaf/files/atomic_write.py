@@ -27,30 +27,6 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     error or by Ctrl-C, the old file stays and no part of the new one is left behind. A symbolic
     link stays a link. A pipe or a terminal is written to directly. What a killed process has left
     behind is removed by the next one that writes the same file.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; its folder must exist.
-
-    Yields
-    ------
-    file
-        Open for writing bytes.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the file cannot be created.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_write(folder + "/note.txt") as file:
-    ...         n_bytes = file.write(b"all of it")
-    ...     (Path(folder) / "note.txt").read_text()
-    'all of it'
     """
     with atomic_writes(path) as (file,):
         yield file
@@ -58,17 +34,7 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_writes(*paths: str | PathLike[str]) -> Iterator[tuple[BinaryIO, ...]]:
-    """Open several files as `atomic_write` does; all of them get their names, or none does.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_writes(folder + "/a", folder + "/b") as (a, b):
-    ...         n_bytes = a.write(b"one") + b.write(b"two")
-    ...     sorted(path.name for path in Path(folder).iterdir())
-    ['a', 'b']
-    """
+    """Open several files as `atomic_write` does; all of them get their names, or none does."""
     with ExitStack() as stack:
         files, pending = [], []
         for path in paths:

@@ -19,32 +19,16 @@ _DECIMAL: Final = re.compile(r"[+-]?\d*([.,])\d+")
 
 @dataclass(frozen=True)
 class CsvFormat:
-    r"""What the user says about a CSV file; None means: detect it from the file.
+    """What the user says about a CSV file; None means: detect it from the file."""
 
-    Parameters
-    ----------
-    delimiter : str, optional
-        One character, or comma, semicolon, tab, bar or space.
-    encoding : str, optional
-        By default UTF-8, or UTF-16 if the file starts with its byte order mark.
-    decimal : {".", ","}, optional
-        The decimal mark of numbers.
-    missing : tuple of str
-        Cells that mean a missing value in text columns, besides empty ones.
-    thousands : {".", ",", "'", " "}, optional
-        The thousands separator of numbers; by default, numbers have none. If it is a point or a
-        comma, the other one is the decimal mark.
-
-    Examples
-    --------
-    >>> CsvFormat(delimiter="tab").delimiter
-    '\t'
-    """
-
-    delimiter: str | None = None
+    delimiter: str | None = None  # one character, or comma, semicolon, tab, bar or space
+    # By default UTF-8, or UTF-16 if the file starts with its byte order mark.
     encoding: str | None = None
     decimal: str | None = None
+    # Cells that mean a missing value in text columns, besides empty ones.
     missing: tuple[str, ...] = ()
+    # The thousands separator of numbers; by default, numbers have none. If it is a point or a
+    # comma, the other one is the decimal mark.
     thousands: str | None = None
 
     def __post_init__(self) -> None:
@@ -77,64 +61,26 @@ class CsvFormat:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written.
+    """How a CSV file is written."""
 
-    Parameters
-    ----------
-    delimiter, decimal : str
-        One character each.
-    header : tuple of str
-        The column names; a column without a name is called by its position, such as "column 1".
-    unnamed : tuple of str
-        Those names in the header that stand for a missing name.
-    quoted_numbers : tuple of str
-        Columns whose numbers are in quotes although other cells of the file are not: they are
-        text, such as postal codes.
-    decimal_known : bool
-        Whether the decimal mark was given or occurs in the first rows.
-    is_header_only : bool
-        Whether the first rows hold nothing but the header.
-    """
-
-    delimiter: str
-    decimal: str
+    delimiter: str  # one character
+    decimal: str  # one character
+    # The column names; a column without a name is called by its position, such as "column 1".
     header: tuple[str, ...]
-    unnamed: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()  # those names in the header that stand for a missing name
+    # Columns whose numbers are in quotes although other cells of the file are not: they are text,
+    # such as postal codes.
     quoted_numbers: tuple[str, ...] = ()
-    decimal_known: bool = True
-    is_header_only: bool = False
+    decimal_known: bool = True  # whether the decimal mark was given or occurs in the first rows
+    is_header_only: bool = False  # whether the first rows hold nothing but the header
 
 
 def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> Dialect:
-    r"""Detect from the first rows how a file is written.
+    """Detect from the first rows how a file is written.
 
     The delimiter is the one of comma, semicolon, tab and bar that gives most rows as many cells
     as the header, which must have at least two. If it is not a comma and all decimal numbers have
     commas, the comma is the decimal mark.
-
-    Parameters
-    ----------
-    text : str
-        The header and some complete rows.
-    csv_format : CsvFormat
-        What the user says about the file.
-    file_name : str
-        For error messages.
-
-    Returns
-    -------
-    Dialect
-
-    Raises
-    ------
-    InvalidArgumentError
-        If two columns have the same name.
-
-    Examples
-    --------
-    >>> dialect = detect_dialect("size;n\n1,5;2\n", CsvFormat(), "data.csv")
-    >>> dialect.delimiter, dialect.decimal, dialect.header
-    (';', ',', ('size', 'n'))
     """
     delimiter, rows = _detect_delimiter(text, csv_format.delimiter)
     width = len(rows[0])

@@ -5,17 +5,17 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
-from sureleaf.errors import InvalidArgumentError, warn_caller
+from sureleaf.errors import InvalidArgumentError, TextColumnWarning, warn_caller
 from sureleaf.files.csv_dialect import CsvFormat, Dialect, detect_dialect
-from sureleaf.files.source import Source
+from sureleaf.files.source import ByteSource
 
 __all__ = [
-    "MISSING_NUMBERS", "CsvText", "csv_warnings", "decimal_marks", "has_separator", "nullify",
-    "read_csv", "read_thousands", "to_numbers",
+    "BAD_CELL", "BLOCK", "MISSING_NUMBERS", "CsvText", "csv_warnings", "decimal_marks",
+    "has_separator", "nullify", "read_csv", "read_thousands", "to_numbers",
 ]  # fmt: skip
 
 MISSING_NUMBERS: Final = (
@@ -29,12 +29,18 @@ _MISSING_MARKS: Final = tuple(mark for mark in MISSING_NUMBERS if mark not in ("
 _BLOCK_SIZES: Final = (1 << 20, 1 << 25, 1 << 30)
 """Bytes per block; a row must fit into two blocks, so a longer row needs a larger block."""
 
+BLOCK: Final = 1 << 22
+"""Bytes per block, where rows are read in batches."""
+
+BAD_CELL: Final = re.compile(r"column #(\d+): (?:Row #\d+: )?CSV conversion error .*'(.*)'", re.S)
+"""What Arrow says of a cell that is not of the type of its column."""
+
 _COMMA_NUMBER: Final = r"^[+-]?\d*,\d+$"
 _WHOLE_OR_COMMA_NUMBER: Final = r"^[+-]?\d*(\d|,\d+)$"
 
 
 def read_csv(
-    source: Source,
+    source: ByteSource,
     csv_format: CsvFormat,
     *,
     text_columns: Sequence[str] = (),
@@ -42,20 +48,8 @@ def read_csv(
 ) -> Any:
     """Read a CSV file as an Arrow table; the type of a column fits all of its cells.
 
-    Parameters
-    ----------
-    source : Source
-        The file.
-    csv_format : CsvFormat
-        What the user says about it.
-    text_columns : sequence of str
-        Columns to read as text, whatever they hold.
-    missing : sequence of str
-        Cells of text columns that mean a missing value.
-
-    Returns
-    -------
-    pyarrow.Table
+    `text_columns` are text whatever they hold; `missing` are the cells of text columns that mean a
+    missing value.
     """
     file = CsvText(source, csv_format)
     table = _parse(file, text_columns)
@@ -65,22 +59,14 @@ def read_csv(
     table = _drop_empty_unnamed(table, file.dialect)
     table = _with_thousands(table, file, kept=text_columns)
     for message in csv_warnings(table, source.name, missing, decimal=file.dialect.decimal):
-        warn_caller(message, UserWarning)
+        warn_caller(message)
     return _with_missing_text(table, missing)
 
 
 class CsvText:
-    """The text of a CSV file, and how it is written.
+    """The text of a CSV file, and how it is written."""
 
-    Parameters
-    ----------
-    source : Source
-        The bytes.
-    csv_format : CsvFormat
-        What the user says about the file.
-    """
-
-    def __init__(self, source: Source, csv_format: CsvFormat) -> None:
+    def __init__(self, source: ByteSource, csv_format: CsvFormat) -> None:
         self.source, self.csv_format = source, csv_format
         self.codec = _find_codec(csv_format.encoding, source.head)
         self.dialect = detect_dialect(self._first_rows(), csv_format, source.name)
@@ -136,6 +122,27 @@ class CsvText:
             ),
         }
 
+    def batches(
+        self,
+        types: dict[str, Any],
+        *,
+        on_ragged: Callable[[Any], str] | None = None,
+        **convert: Any,
+    ) -> Iterator[Any]:
+        """Read the rows in blocks, with the type of each column, as record batches."""
+        from pyarrow import csv as arrow_csv
+
+        options = self.options(block_size=BLOCK, types=types, **convert)
+        options["parse_options"].invalid_row_handler = on_ragged
+        last_cell = None
+        with self.stream() as stream:
+            with arrow_csv.open_csv(stream, **options) as reader:
+                for batch in reader:
+                    if batch.num_rows:
+                        yield batch
+                        last_cell = batch.column(self.dialect.header[-1])[-1].as_py()
+            self.check_last_quote(stream, last_cell)
+
     def find_ragged_row(self) -> InvalidArgumentError | None:
         """Return the error for the first row with too few or too many cells, if there is one."""
         expected = len(self.dialect.header)
@@ -163,7 +170,8 @@ class CsvText:
         return InvalidArgumentError(
             f"every row of {self.source.name} must have {cells}, like its header; got {n_cells} "
             f"in {where}. Correct the row, put cells that contain the delimiter "
-            f'{self.dialect.delimiter!r} in "quotes", or give another delimiter (--delimiter).'
+            f'{self.dialect.delimiter!r} in "quotes", or give another delimiter '
+            "(--csv delimiter=...)."
         )
 
     def check_last_quote(self, stream: "_Utf8Stream", last_cell: Any) -> None:
@@ -215,7 +223,7 @@ def _has_decimal_commas(file: CsvText, table: Any) -> bool:
             continue
         present = _without(column, missing)
         has_comma = pc.any(pc.match_substring_regex(present, _COMMA_NUMBER)).as_py()
-        if has_comma and pc.all(pc.match_substring_regex(present, _WHOLE_OR_COMMA_NUMBER)).as_py():
+        if has_comma and _all_match(present, _WHOLE_OR_COMMA_NUMBER):
             return True
     return False
 
@@ -256,14 +264,8 @@ def _with_thousands(table: Any, file: CsvText, kept: Sequence[str]) -> Any:
 def read_thousands(texts: Any, separator: str, decimal: str) -> Any:
     """Return texts as numbers, which may have thousands separators; None if one is not a number.
 
-    Parameters
-    ----------
-    texts : pyarrow.Array or pyarrow.ChunkedArray of str
-        The cells; null where a value is missing.
-    separator : {".", ",", "'", " "}
-        The thousands separator.
-    decimal : {".", ","}
-        The decimal mark; with an apostrophe or a space, the other one is tried, too.
+    Where a value is missing, texts are null. If the separator is an apostrophe or a space, both
+    decimal marks are tried.
 
     Examples
     --------
@@ -349,72 +351,28 @@ _MIN_DISTINCT: Final = 20
 
 def csv_warnings(
     table: Any, file_name: str, missing: Sequence[str], *, decimal: str = "."
-) -> Iterator[str]:
+) -> Iterator[Warning]:
     """Yield a message for each text column that probably was meant to be something else.
 
     Either nearly all of its cells are numbers, or all are with thousands separators, percent signs,
     or decimal commas and points mixed, or all are dates such as 01.02.2020, or it has a category
     such as "?" or "NA".
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        As read, with empty text where a cell is empty.
-    file_name : str
-        For the messages.
-    missing : sequence of str
-        Cells of text columns that mean a missing value.
-    decimal : {".", ","}
-        The decimal mark of numbers.
-
-    Yields
-    ------
-    str
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> table = pyarrow.table({"n": [str(i) for i in range(20)] + ["unknown"]})
-    >>> next(csv_warnings(table, "data.csv", [""])).split(";")[0]
-    "column 'n' of data.csv is text, because 'unknown' is not a number"
+    Empty cells are empty text in the table.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    number = rf"^[+-]?(\d+[{decimal}]?\d*|[{decimal}]\d+)([eE][+-]?\d+)?$"
     all_missing = pa.array([*missing, *MISSING_NUMBERS], pa.string())
     marks = pa.array([mark for mark in _MISSING_MARKS if mark not in missing], pa.string())
     columns_of: dict[str, list[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type != "string":
             continue
-        formatted = _formatted_numbers(column, all_missing, decimal)
-        if formatted is not None:
-            yield f"column {name!r} of {file_name} is text, because {formatted}"
-            continue
-        date = _first_local_date(column, all_missing)
-        if date is not None:
-            yield (
-                f"column {name!r} of {file_name} is text, because {date!r} is not written like "
-                "2020-12-31, the form in which dates are read; write dates so"
-            )
-            continue
-        mixed = _first_other_decimal(column, all_missing, number, decimal)
-        if mixed is not None:
-            mark = {".": "point", ",": "comma"}[decimal]
-            cure = "; for commas, put semicolons between the cells" if decimal == "." else ""
-            yield (
-                f"column {name!r} of {file_name} is text, because {mixed!r} has another decimal "
-                f"mark than the {mark}, with which this file is read; write all numbers with the "
-                f"same decimal mark{cure}"
-            )
-            continue
-        exception = _first_non_number(column, all_missing, number)
-        if exception is not None:
-            yield (
-                f"column {name!r} of {file_name} is text, because {exception!r} is not a number; "
-                f"if that means missing: --missing {exception!r}"
-            )
+        why = _why_text(column, all_missing, decimal)
+        if why is not None:
+            text = f"column {name!r} of {file_name} is text, because {why}"
+            yield TextColumnWarning(text, name)
             continue
         distinct = pc.unique(column)
         for mark in distinct.filter(pc.is_in(distinct, value_set=marks)).to_pylist():
@@ -422,18 +380,29 @@ def csv_warnings(
     for mark, names in columns_of.items():
         shown = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
         columns = "column" if len(names) == 1 else "columns"
-        yield (
+        yield UserWarning(
             f"{mark!r} is read as a category in {columns} {shown} of {file_name}; if it means "
-            f"missing: --missing {mark!r}"
+            f"missing: --csv missing={mark!r}"
         )
 
 
-def _formatted_numbers(column: Any, missing: Any, decimal: str) -> str | None:
-    """Say why a column is text if all first cells are numbers with separators or percent signs."""
+def _why_text(column: Any, missing: Any, decimal: str) -> str | None:
+    """Say why a column is text, if its first cells show what it was meant to be."""
+    first = _without(column.slice(0, _CHECKED_ROWS), missing)
+    number = rf"^[+-]?(\d+[{decimal}]?\d*|[{decimal}]\d+)([eE][+-]?\d+)?$"
+    return (
+        _why_formatted(first, decimal)
+        or _why_local_dates(first)
+        or _why_other_decimal(first, number, decimal)
+        or _why_not_numbers(first, column, missing, number)
+    )
+
+
+def _why_formatted(first: Any, decimal: str) -> str | None:
+    """Name a cell if all are numbers with separators or percent signs."""
     import pyarrow.compute as pc
 
-    first = _without(column.slice(0, _CHECKED_ROWS), missing)
-    if not pc.all(pc.match_substring_regex(first.slice(0, 20), r"^[+-]?[.,]?\d")).as_py():
+    if not _all_match(first.slice(0, 20), r"^[+-]?[.,]?\d"):
         return None  # most columns: without looking at all cells
     bare = pc.replace_substring_regex(first, r"\s*%$", "")
     percents = pc.not_equal(first, bare)
@@ -441,37 +410,18 @@ def _formatted_numbers(column: Any, missing: Any, decimal: str) -> str | None:
     forms = ((".", ","), (",", "."), ("'", "."), ("'", ","), (" ", ","), (" ", "."))
     for separator, mark in forms:
         found = pc.match_substring_regex(bare, _separated(separator, decimal))
-        pattern = _thousands_pattern(separator, mark)
-        if not pc.any(found).as_py() or not pc.all(pc.match_substring_regex(bare, pattern)).as_py():
+        if not pc.any(found).as_py() or not _all_match(bare, _thousands_pattern(separator, mark)):
             continue
         if not has_percents:
             cell = bare.filter(found)[0].as_py()
-            typed = '"\'"' if separator == "'" else f"'{separator}'"
-            return f"{cell!r} has a thousands separator; to read numbers: --thousands {typed}"
+            typed = {".": "point", ",": "comma", "'": "apostrophe", " ": "space"}[separator]
+            return f"{cell!r} has a thousands separator; to read numbers: --csv thousands={typed}"
         break
     else:
-        number = r"^[+-]?(\d+[.,]?\d*|[.,]\d+)$"
-        if not has_percents or not pc.all(pc.match_substring_regex(bare, number)).as_py():
+        if not has_percents or not _all_match(bare, r"^[+-]?(\d+[.,]?\d*|[.,]\d+)$"):
             return None
     cell = first.filter(percents)[0].as_py()
     return f"{cell!r} has a percent sign; remove the signs from the file to read numbers"
-
-
-def _first_local_date(column: Any, missing: Any) -> str | None:
-    """Return the first cell if all first cells are dates such as 31.12.2020 or 12/31/20."""
-    import pyarrow.compute as pc
-
-    first = _without(column.slice(0, _CHECKED_ROWS), missing)
-    time = r"( \d{1,2}:\d{2}(:\d{2})?)?$"
-    for mark, year in ((".", r"\d{4}"), ("/", r"(\d{4}|\d{2})"), ("-", r"\d{4}")):
-        pattern = rf"^\d{{1,2}}[{mark}]\d{{1,2}}[{mark}]{year}{time}"
-        for part in (first.slice(0, 20), first):  # most columns: without looking at all cells
-            if not len(part) or not pc.all(pc.match_substring_regex(part, pattern)).as_py():
-                break
-        else:
-            cell: str = first[0].as_py()
-            return cell
-    return None
 
 
 def _separated(separator: str, decimal: str) -> str:
@@ -481,26 +431,41 @@ def _separated(separator: str, decimal: str) -> str:
     return rf"\d[{_SEPARATORS[separator]}]\d{{3}}"
 
 
-def _first_other_decimal(column: Any, missing: Any, number: str, decimal: str) -> str | None:
-    """Return the first cell with the other decimal mark, if all first cells are numbers."""
+def _why_local_dates(first: Any) -> str | None:
+    """Name a cell if all are dates such as 31.12.2020 or 12/31/20."""
+    time = r"( \d{1,2}:\d{2}(:\d{2})?)?$"
+    for mark, year in ((".", r"\d{4}"), ("/", r"(\d{4}|\d{2})"), ("-", r"\d{4}")):
+        pattern = rf"^\d{{1,2}}[{mark}]\d{{1,2}}[{mark}]{year}{time}"
+        # Most columns: without looking at all cells.
+        if _all_match(first.slice(0, 20), pattern) and _all_match(first, pattern):
+            return (
+                f"{first[0].as_py()!r} is not written like 2020-12-31, the form in which dates are "
+                "read; write dates so"
+            )
+    return None
+
+
+def _why_other_decimal(first: Any, number: str, decimal: str) -> str | None:
+    """Name a cell with the other decimal mark, if all cells are numbers."""
     import pyarrow.compute as pc
 
     other = {".": ",", ",": "."}[decimal]
-    first = _without(column.slice(0, _CHECKED_ROWS), missing)
     has_other = pc.match_substring_regex(first, rf"^[+-]?(\d+[{other}]\d*|[{other}]\d+)$")
-    if not pc.any(has_other).as_py():
+    is_number = pc.or_(has_other, pc.match_substring_regex(first, number))
+    if not pc.any(has_other).as_py() or not pc.all(is_number).as_py():
         return None
-    if not pc.all(pc.or_(has_other, pc.match_substring_regex(first, number))).as_py():
-        return None
-    cell: str = first.filter(has_other)[0].as_py()
-    return cell
+    mark = {".": "point", ",": "comma"}[decimal]
+    cure = "; for commas, put semicolons between the cells" if decimal == "." else ""
+    return (
+        f"{first.filter(has_other)[0].as_py()!r} has another decimal mark than the {mark}, with "
+        f"which this file is read; write all numbers with the same decimal mark{cure}"
+    )
 
 
-def _first_non_number(column: Any, missing: Any, number: str) -> str | None:
-    """Return the first cell that is not a number, if nearly all of the first cells are."""
+def _why_not_numbers(first: Any, column: Any, missing: Any, number: str) -> str | None:
+    """Name a cell that is not a number, if nearly all of the first cells are."""
     import pyarrow.compute as pc
 
-    first = _without(column.slice(0, _CHECKED_ROWS), missing)
     share = pc.mean(pc.match_substring_regex(first, number)).as_py() if len(first) else None
     if share is None or share < _MOSTLY_NUMBERS or pc.count_distinct(first).as_py() < _MIN_DISTINCT:
         return None
@@ -509,7 +474,15 @@ def _first_non_number(column: Any, missing: Any, number: str) -> str | None:
     if index < 0:  # all are numbers: the column is text because it is quoted, or on request
         return None
     cell: str = present[index].as_py()
-    return cell if len(cell) <= 40 else cell[:39] + "…"
+    shown = cell if len(cell) <= 40 else cell[:39] + "…"
+    return f"{shown!r} is not a number; if that means missing: --csv missing={shown!r}"
+
+
+def _all_match(texts: Any, pattern: str) -> bool:
+    """Return whether there are texts, and all match a pattern."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 # ---- encodings ---------------------------------------------------------------------------------
@@ -605,7 +578,7 @@ class _Utf8Stream(io.RawIOBase):
         except UnicodeError as error:  # some encodings do not say where
             raise InvalidArgumentError(
                 f"{self._file_name} is not {self._codec} text ({error}). Give its encoding "
-                "(--encoding), or save it as UTF-8."
+                "(--csv encoding=...), or save it as UTF-8."
             ) from None
 
     def _wrong_byte_error(self, error: UnicodeDecodeError, n_kept: int) -> InvalidArgumentError:
@@ -618,15 +591,15 @@ class _Utf8Stream(io.RawIOBase):
         other = "windows-1252" if self._codec.startswith("utf") else "utf-8"
         return InvalidArgumentError(
             f"{self._file_name} is not {self._codec} text: byte {position:,} (line {line:,}) is "
-            f"0x{byte:02x}. Give its encoding, such as encoding={other!r} (--encoding {other}), "
-            "or save it as UTF-8."
+            f"0x{byte:02x}. Give its encoding, such as encoding={other!r} "
+            f"(--csv encoding={other}), or save it as UTF-8."
         )
 
     def _zero_byte_error(self, index: int) -> InvalidArgumentError:
         return InvalidArgumentError(
             f"{self._file_name} is not text: byte {self._n_bytes + index + 1:,} is 0. If it is "
-            "UTF-16 without a byte order mark, give encoding='utf-16-le' (--encoding utf-16-le); "
-            "otherwise save the table as CSV."
+            "UTF-16 without a byte order mark, give encoding='utf-16-le' "
+            "(--csv encoding=utf-16-le); otherwise save the table as CSV."
         )
 
 

@@ -23,17 +23,20 @@ from sureleaf.errors import (
 from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
-from sureleaf.files.source import READ_ERRORS, Format, Source, open_source
+from sureleaf.files.source import READ_ERRORS, ByteSource, Format, open_bytes
 
 __all__ = [
+    "BATCH_ROWS",
     "check_arrow",
     "column_names",
     "open_arrow",
     "open_parquet",
     "parquet_batches",
+    "plain_type",
     "read_file",
     "read_whole",
     "reading",
+    "record_batches",
     "without_views",
 ]
 
@@ -49,6 +52,9 @@ _PANDAS_INDEX: Final = re.compile(r"__index_level_\d+__")
 """The name that pandas gives an unnamed index when it writes Parquet."""
 
 _MAX_CAUSE: Final = 200
+
+BATCH_ROWS: Final = 1 << 16
+"""Rows of a batch, where a file does not say it."""
 
 
 def read_file(
@@ -72,36 +78,12 @@ def read_file(
     Of an Excel workbook (.xlsx), the first sheet is read, whose first row has the names; this needs
     ``pip install sureleaf[excel]``. Nominal columns of an ARFF file are categories.
 
-    Parameters
-    ----------
-    path : str or path
-        The file, or "-".
-    text_columns : sequence of str
-        Columns to read as text even if all cells look like numbers, such as
-        ``schema.text_columns`` of the schema of a fitted model.
-    missing : sequence of str
-        Cells of text columns that mean a missing value; by default, empty ones. In columns of
-        numbers or dates, NA, NaN, null, ? and similar marks mean a missing value, too.
-    csv : CsvFormat, optional
-        Delimiter, encoding, decimal mark, thousands separator and further missing values of a
-        CSV file.
+    `text_columns` (such as ``schema.text_columns`` of a fitted model) are text even if all cells
+    look like numbers. `missing` are the cells of text columns that mean a missing value; in columns
+    of numbers or dates, NA, NaN, null, ? and similar marks do, too.
 
-    Returns
-    -------
-    pyarrow.Table
-        Ready for `sureleaf.table.read_table` and `sureleaf.table.encode`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the file does not exist, is empty, damaged or in another encoding, if a row has too few
-        or too many cells (the message has the line number), or if two columns have the same name.
-
-    Warns
-    -----
-    UserWarning
-        If a workbook has other sheets, or if a column has no name, is text because of a few cells,
-        thousands separators or percent signs, or has a category such as ``?``.
+    Wrong rows, damaged bytes and repeated names are errors with the place. Columns without a name,
+    or that probably were meant to be something else, and further sheets are warnings.
 
     Examples
     --------
@@ -114,7 +96,7 @@ def read_file(
     import pyarrow as pa
 
     csv_format = csv or CsvFormat()
-    source = open_source(path)
+    source = open_bytes(path)
     with reading(source):
         if source.format == "csv":
             all_missing = [*missing, *csv_format.missing]
@@ -135,17 +117,8 @@ def read_file(
 
 
 def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> tuple[str, ...]:
-    r"""Return the column names of a file; only its first bytes are read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("zip;age\n01234;38\n")
-    >>> column_names(path)
-    ('zip', 'age')
-    """
-    source = open_source(path)
+    """Return the column names of a file; only its first bytes are read."""
+    source = open_bytes(path)
     with reading(source):
         if source.format == "csv":
             return CsvText(source, csv or CsvFormat()).dialect.header
@@ -156,7 +129,7 @@ def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> 
         return tuple(open_arrow(source).schema.names)
 
 
-def read_whole(source: Source) -> Any:
+def read_whole(source: ByteSource) -> Any:
     """Return the table of a format that cannot be read in pieces."""
     with source.open() as stream:
         content = stream.read()
@@ -276,7 +249,7 @@ def _excel_column(cells: list[Any]) -> Any:
     return pa.array(cells)
 
 
-def open_parquet(source: Source) -> Any:
+def open_parquet(source: ByteSource) -> Any:
     """Open a Parquet file without reading its rows."""
     import pyarrow.parquet as pq
 
@@ -301,7 +274,7 @@ def _check_row_count(n_read: int, n_rows: int) -> None:
         raise OSError(f"it states {n_rows:,} rows, and {n_read:,} can be read")
 
 
-def open_arrow(source: Source) -> Any:
+def open_arrow(source: ByteSource) -> Any:
     """Open an Arrow file or stream without reading its rows."""
     import pyarrow as pa
 
@@ -312,20 +285,16 @@ def open_arrow(source: Source) -> Any:
     return pa.ipc.open_stream(pa.PythonFile(source.open(), "r"))
 
 
-@contextmanager
-def reading(source: Source) -> Iterator[None]:
-    """Turn every error that damaged bytes raise into one that names the file.
+def record_batches(reader: Any) -> Iterator[Any]:
+    """Return the batches of an opened Arrow file or stream."""
+    if not hasattr(reader, "num_record_batches"):
+        return iter(reader)
+    return (reader.get_batch(index) for index in range(reader.num_record_batches))
 
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.parquet"
-    >>> _ = path.write_bytes(b"PAR1, and then nothing")
-    >>> read_file(path)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: rows.parquet is a damaged or truncated Parquet file: ...
-    """
+
+@contextmanager
+def reading(source: ByteSource) -> Iterator[None]:
+    """Turn every error that damaged bytes raise into one that names the file."""
     import pyarrow as pa
 
     errors: tuple[type[Exception], ...] = (pa.ArrowException, *READ_ERRORS)
@@ -350,25 +319,6 @@ def check_arrow(values: Any) -> None:
     """Check every offset, text and dictionary code of Arrow data.
 
     Arrow itself trusts them: a wrong one makes it read foreign memory, or crash.
-
-    Parameters
-    ----------
-    values : pyarrow.Table, RecordBatch, ChunkedArray or Array
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        If one is wrong.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> indices = pyarrow.array([0, 5])
-    >>> codes = pyarrow.DictionaryArray.from_arrays(indices, ["a", "b"], safe=False)
-    >>> check_arrow(codes)  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    ...
-    pyarrow.lib.ArrowInvalid: Dictionary indices invalid: value at position 1 out of bounds
     """
     for column in getattr(values, "columns", [values]):
         for chunk in getattr(column, "chunks", [column]):
@@ -399,29 +349,30 @@ def _is_plain_ascii(texts: Any) -> bool:
 
 
 def without_views(values: Any) -> Any:
-    """Return an array, chunked or not, without views and runs: Arrow hardly computes with them.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> without_views(pyarrow.array(["a", None], pyarrow.string_view())).type
-    DataType(large_string)
-    """
+    """Return an array, chunked or not, without views and runs: Arrow hardly computes with them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_run_end_encoded(values.type):
         return without_views(pc.run_end_decode(values))
-    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-    if values.type not in plain:
+    plain = plain_type(values.type)
+    if plain == values.type:
         return values
     try:
-        return values.cast(plain[values.type])
+        return values.cast(plain)
     except pa.ArrowNotImplementedError:  # pyarrow 17 has no such cast
         chunks = getattr(values, "chunks", [values])
-        arrays = [pa.array(chunk.to_pylist(), plain[values.type]) for chunk in chunks]
+        arrays = [pa.array(chunk.to_pylist(), plain) for chunk in chunks]
         is_chunked = isinstance(values, pa.ChunkedArray)
-        return pa.chunked_array(arrays, plain[values.type]) if is_chunked else arrays[0]
+        return pa.chunked_array(arrays, plain) if is_chunked else arrays[0]
+
+
+def plain_type(arrow_type: Any) -> Any:
+    """Return the type of text or bytes without views; other types as they are."""
+    import pyarrow as pa
+
+    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    return plain.get(arrow_type, arrow_type)
 
 
 def _drop_pandas_index(table: Any, file_name: str) -> Any:

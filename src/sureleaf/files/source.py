@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, Literal, cast
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.arff import is_arff
 
-__all__ = ["READ_ERRORS", "Format", "Source", "list_files", "open_source"]
+__all__ = ["READ_ERRORS", "ByteSource", "Format", "list_files", "open_bytes"]
 
 Format = Literal["csv", "parquet", "arrow file", "arrow stream", "arff", "excel"]
 
@@ -72,43 +72,16 @@ _DECOMPRESSORS: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    r"""The decompressed bytes of a table.
-
-    Parameters
-    ----------
-    name : str
-        For messages: the name of the file, or "standard input".
-    head : bytes
-        The first bytes.
-    path : Path or None
-        The file, if it is on the disk and not compressed.
-    opener : callable
-        Opens the bytes from their start.
-    size : int or None
-        The number of bytes; None if it is not known.
-    can_reopen : bool
-        Whether the bytes can be read more than once.
-    copies : list of files
-        Temporary copies on the disk, closed by `close`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.csv"
-    >>> _ = path.write_text("a,b\n1,2\n")
-    >>> source = open_source(path)
-    >>> with source.open() as stream:
-    ...     source.format, stream.read()
-    ('csv', b'a,b\n1,2\n')
-    """
+class ByteSource:
+    """The decompressed bytes of a table."""
 
     name: str
-    head: bytes
-    path: Path | None
-    opener: Callable[[], BinaryIO]
-    size: int | None = None
-    can_reopen: bool = True
+    head: bytes  # the first bytes
+    path: Path | None  # the file, if it is on the disk and not compressed
+    opener: Callable[[], BinaryIO]  # opens the bytes from their start
+    size: int | None = None  # the number of bytes; None if it is not known
+    can_reopen: bool = True  # whether the bytes can be read more than once
+    # Temporary copies on the disk, closed by `close`.
     copies: list[Any] = field(default_factory=list)
 
     @property
@@ -162,32 +135,11 @@ class Source:
         return pa.PythonFile(copy, "r")
 
 
-def open_source(path: Any, *, as_stream: bool = False) -> Source:
-    r"""Open a file, a pipe or standard input ("-"), and read its first bytes.
+def open_bytes(path: Any, *, as_stream: bool = False) -> ByteSource:
+    """Open a file, a pipe or standard input ("-"), and read its first bytes.
 
-    Parameters
-    ----------
-    path : str or path
-        The file, or "-".
-    as_stream : bool
-        Read a pipe as its bytes arrive, once only. By default, a pipe is read to its end and kept
-        in memory.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the file does not exist, cannot be read or is empty.
-
-    Examples
-    --------
-    >>> open_source("nowhere.csv")
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: there is no file 'nowhere.csv'. Check its name.
+    With `as_stream`, a pipe is read as its bytes arrive, once only; by default it is read to its
+    end and kept in memory.
     """
     file = Path(path)
     is_input = str(path) == "-"
@@ -217,13 +169,7 @@ def open_source(path: Any, *, as_stream: bool = False) -> Source:
 
 
 def list_files(path: Path) -> list[Path]:
-    """Return the files of a folder and of the folders in it, without hidden ones, or the file.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the folder has no file.
-    """
+    """Return the files of a folder and of the folders in it, without hidden ones, or the file."""
     if not path.is_dir():
         return [path]
     files = [file for file in sorted(path.rglob("*")) if file.is_file()]
@@ -250,7 +196,7 @@ def _no_such_file(path: Path) -> str:
     return f"there is no file {str(path)!r}. {advice}"
 
 
-def _open_file(name: str, path: Path) -> Source:
+def _open_file(name: str, path: Path) -> ByteSource:
     def opener() -> BinaryIO:
         return _decompress(path.open("rb"))
 
@@ -259,8 +205,8 @@ def _open_file(name: str, path: Path) -> Source:
     with opener() as stream:
         head = _read_head(stream)
     if is_compressed:
-        return Source(name, head, None, opener)
-    return Source(name, head, path, opener, path.stat().st_size)
+        return ByteSource(name, head, None, opener)
+    return ByteSource(name, head, path, opener, path.stat().st_size)
 
 
 def _check_device(name: str, raw: Any) -> None:
@@ -277,18 +223,18 @@ def _check_device(name: str, raw: Any) -> None:
         )
 
 
-def _read_pipe(name: str, raw: BinaryIO) -> Source:
+def _read_pipe(name: str, raw: BinaryIO) -> ByteSource:
     with _decompress(io.BytesIO(raw.read())) as stream:
         content = stream.read()
     head = _read_head(io.BytesIO(content))
-    return Source(name, head, None, lambda: io.BytesIO(content), len(content))
+    return ByteSource(name, head, None, lambda: io.BytesIO(content), len(content))
 
 
-def _stream_pipe(name: str, raw: BinaryIO) -> Source:
+def _stream_pipe(name: str, raw: BinaryIO) -> ByteSource:
     stream = _PushBackStream(_decompress(_PushBackStream(raw)))
     head = _read_head(cast(BinaryIO, stream))
     stream.push_back(head)
-    return Source(name, head, None, lambda: cast(BinaryIO, stream), can_reopen=False)
+    return ByteSource(name, head, None, lambda: cast(BinaryIO, stream), can_reopen=False)
 
 
 def _read_head(stream: BinaryIO) -> bytes:

@@ -9,6 +9,8 @@ import json
 import os
 import stat
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from os import PathLike
@@ -17,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.files.atomic_write import atomic_write
 
 __all__ = [
@@ -27,7 +29,8 @@ __all__ = [
     "Damaged",
     "FileKind",
     "State",
-    "damaged_file",
+    "decoding",
+    "has_half_characters",
     "newer",
     "read_state",
     "write_state",
@@ -36,21 +39,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FileKind:
-    """What a container holds.
+    """What a container holds."""
 
-    Parameters
-    ----------
-    noun : str
-        For messages: "a model".
-    magic : bytes
-        The first bytes. Their line end shows at once whether a transfer has changed line ends.
-    made_by : str
-        What writes such files.
-    """
-
-    noun: str
+    noun: str  # for messages: "a model"
+    # The first bytes. Their line end shows at once whether a transfer has changed line ends.
     magic: bytes
-    made_by: str
+    made_by: str  # what writes such files
 
 
 MODEL: Final = FileKind("a model", b"sureleaf model\r\n", "save() or sureleaf fit")
@@ -75,25 +69,10 @@ class Damaged(Exception):  # noqa: N818 - users get it as an InvalidArgumentErro
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A model or an evaluation as plain values and arrays.
+    """A model or an evaluation as plain values and arrays."""
 
-    Parameters
-    ----------
-    header : dict
-        Text, numbers, bools, None, lists and dicts of these.
-    arrays : dict of str to ndarray
-        Of int32, int64, float64 or uint8, with one or two axes.
-
-    Examples
-    --------
-    >>> State({"model": "none"}, {}).take("tree/feature", "<i4", (3,))
-    Traceback (most recent call last):
-    ...
-    sureleaf.files.state_file.Damaged: it has no array 'tree/feature'
-    """
-
-    header: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    header: dict[str, Any]  # text, numbers, bools, None, lists and dicts of these
+    arrays: dict[str, NDArray[Any]]  # of int32, int64, float64 or uint8, with one or two axes
 
     def take(self, name: str, dtype: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
         """Return an array of this type and shape (None: any length), or raise Damaged."""
@@ -113,24 +92,14 @@ class State:
 
 
 def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL) -> None:
-    """Write a state to a file, which appears whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> state = State({"model": "none"}, {"n": np.arange(3.0)})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_state(state, folder + "/none.sureleaf")
-    ...     read_state(folder + "/none.sureleaf").arrays
-    {'n': array([0., 1., 2.])}
-    """
+    """Write a state to a file, which appears whole or not at all."""
     arrays = {name: _little(array) for name, array in state.arrays.items()}
     listed = [
         {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)}
         for name, array in arrays.items()
     ]
     header = {**state.header, "arrays": listed}
-    if _has_half_characters(header):
+    if has_half_characters(header):
         raise InvalidArgumentError(
             "names, categories and labels must be text that can be written as UTF-8 to be saved in "
             f"{path}; got one with half of a character (a surrogate). Correct it."
@@ -145,8 +114,8 @@ def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL)
         file.write(checksum.digest())
 
 
-def _has_half_characters(header: Any) -> bool:
-    """Whether a text cannot be written as UTF-8, as exports need."""
+def has_half_characters(header: Any) -> bool:
+    """Whether plain values have a text that cannot be written as UTF-8, as exports need."""
     try:
         json.dumps(header, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -166,33 +135,40 @@ def _padded(arrays: dict[str, NDArray[Any]]) -> list[Any]:
 
 
 def read_state(path: str | PathLike[str], kind: FileKind = MODEL) -> State:
-    """Read a file that `write_state` wrote; the error says what else the file is.
+    """Read a file that `write_state` wrote; the error says what else the file is."""
+    content = _content(path, kind)
+    with decoding(path, kind):
+        return _parse(path, content)
+
+
+@contextmanager
+def decoding(path: str | PathLike[str], kind: FileKind = MODEL) -> Iterator[None]:
+    """Turn the errors of contents that cannot be decoded into one that names the file.
 
     Examples
     --------
-    >>> read_state("nowhere.sureleaf")
+    >>> with decoding("my.sureleaf"):
+    ...     ["one"][2]
     Traceback (most recent call last):
     ...
-    sureleaf.errors.InvalidArgumentError: nowhere.sureleaf cannot be read (No such file or
-    directory). Give the path of a model's file.
+    sureleaf.errors.InvalidArgumentError: my.sureleaf is damaged: a part cannot be read
+    (IndexError('list index out of range')). Copy the original file again, or fit and save the model
+    again.
     """
-    content = _content(path, kind)
     try:
-        return _parse(path, content)
-    except (Damaged, RecursionError, ValueError) as problem:
-        if isinstance(problem, InvalidArgumentError):
-            raise
-        raise damaged_file(path, problem, kind) from None
-
-
-def damaged_file(
-    path: str | PathLike[str], problem: Exception, kind: FileKind = MODEL
-) -> InvalidArgumentError:
-    """Make the error that says what is wrong with a file and what to do."""
-    why = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+        yield
+        return
+    except SureleafError:
+        raise
+    except Damaged as problem:
+        why = str(problem).removesuffix(".")
+    except RecursionError:
+        why = "it is nested too deeply"
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
+        why = f"a part cannot be read ({problem!r:.200})"
     again = "fit and save the model again" if kind is MODEL else "save the evaluation again"
-    return InvalidArgumentError(
-        f"{path} is damaged: {why.removesuffix('.')}. Copy the original file again, or {again}."
+    raise InvalidArgumentError(
+        f"{path} is damaged: {why}. Copy the original file again, or {again}."
     )
 
 
@@ -243,7 +219,7 @@ def _parse(path: str | PathLike[str], content: bytes) -> State:
     header = json.loads(
         content[_START : _START + header_size].decode("utf-8"), parse_constant=_no_constant
     )
-    if _has_half_characters(header):
+    if has_half_characters(header):
         raise Damaged("a text in its header has half of a character")
     if not isinstance(header, dict) or not isinstance(listed := header.pop("arrays", 0), list):
         raise Damaged("its header lists no arrays")

@@ -17,11 +17,6 @@ Zhang, Z. (2024). Levels of confidence and utility for binary classifiers. Stats
 
 from sureleaf.levels import entropies
 from sureleaf.levels.distribution import entropic_binomial
-from sureleaf.levels.estimates import (
-    entropic_joint_log_likelihood,
-    estimate_p_max,
-    joint_log_likelihood,
-)
 from sureleaf.levels.estimator_bias import exact_bias, exact_mse, sample_size_for_bias
 from sureleaf.levels.intervals import (
     Interval,
@@ -36,6 +31,11 @@ from sureleaf.levels.nodes import (
     node_utility,
     tree_levels,
     utility,
+)
+from sureleaf.levels.p_max_estimates import (
+    entropic_joint_log_likelihood,
+    estimate_p_max,
+    joint_log_likelihood,
 )
 from sureleaf.levels.planning import sample_size
 from sureleaf.levels.plurality import class_confidence, class_utility

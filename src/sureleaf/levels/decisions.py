@@ -17,6 +17,7 @@ from scipy.special import gammaln, ndtr
 from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import at_threshold, saving
+from sureleaf.levels.search import halved
 
 __all__ = [
     "CostRule",
@@ -54,17 +55,12 @@ _CLEAR = 6.0
 class CostRule:
     """A cost matrix as regrets: what each decision costs beyond the right one, scaled.
 
-    Parameters
+    Attributes
     ----------
     cost : ndarray of shape (n_classes, n_classes)
         ``cost[actual][predicted]``, checked by `cost_rule`.
-
-    Attributes
-    ----------
-    cost : ndarray
-        As given.
     regret : ndarray of shape (n_classes, n_classes)
-        ``regret[actual][predicted]``: 0 on the diagonal, 1 for the most expensive error.
+        0 on the diagonal, 1 for the most expensive error.
     saving : ndarray of shape (n_classes, n_classes)
         What each decision saves compared with the most expensive decision about the same row, in
         the same units, from 0 to 1. With equal costs it is 1 for the right decision, else 0.
@@ -110,11 +106,6 @@ class CostRule:
         """Return what rows of each class weigh by the mean cost of their errors.
 
         All rows together weigh as much as without weights.
-
-        Examples
-        --------
-        >>> cost_rule([[0, 1], [5, 0]]).class_weights(np.array([80.0, 20.0])).round(3)
-        array([0.556, 2.778])
         """
         costs = self.regret.sum(axis=1)
         mean = float(class_totals @ costs) / max(float(class_totals.sum()), 1e-300)
@@ -132,25 +123,8 @@ def predicted_class(probabilities: FloatArray, rule: CostRule | None = None) -> 
     """Return the index of the most probable class per row; of equal classes, the first.
 
     This is the only definition of "the predicted class": `predict`, the levels, cross-fitting,
-    evaluations, audits and exports all use it.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_classes)
-        Class probabilities of rows or of nodes.
-    rule : CostRule, optional
-        With costs, the decision of least expected cost takes the place of the most probable class.
-
-    Returns
-    -------
-    ndarray of int, shape (n_rows,)
-
-    Examples
-    --------
-    >>> predicted_class(np.array([[0.3, 0.7], [0.5, 0.5 + 1e-15]])).tolist()
-    [1, 0]
-    >>> predicted_class(np.array([[0.7, 0.3], [0.9, 0.1]]), cost_rule([[0, 1], [5, 0]])).tolist()
-    [1, 0]
+    evaluations, audits and exports all use it. With costs, the decision of least expected cost
+    takes the place of the most probable class.
     """
     if rule is not None:
         return rule.decide(probabilities)
@@ -171,19 +145,9 @@ def predicted_class(probabilities: FloatArray, rule: CostRule | None = None) -> 
 def cheapest_decision(probabilities: FloatArray, cost: FloatArray) -> NDArray[np.intp]:
     """Return the index of the decision of least expected cost per row, the first one on ties.
 
-    Trees, measures, the report and its page all decide by it.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_classes)
-        Class probabilities, or counts.
-    cost : ndarray of shape (n_classes, n_decisions), or one such matrix per row
-        ``cost[actual][decision]``. There may be more decisions than classes.
-
-    Examples
-    --------
-    >>> cheapest_decision(np.array([[0.8, 0.2], [0.9, 0.1]]), np.array([[0, 1], [5, 0]])).tolist()
-    [1, 0]
+    Trees, measures, the report and its page all decide by it. Counts may take the place of
+    probabilities. The cost is ``cost[actual][decision]``, or one such matrix per row; there may be
+    more decisions than classes.
     """
     return np.asarray(_is_cheapest(probabilities, cost).argmax(axis=-1), dtype=np.intp)
 
@@ -214,23 +178,8 @@ def number_matrix(cost: ArrayLike) -> FloatArray:
 def cost_rule(cost: ArrayLike, classes: Sequence[Any] | NDArray[Any] | None = None) -> CostRule:
     """Check a cost matrix ``cost[actual][predicted]`` and turn it into regrets.
 
-    Parameters
-    ----------
-    cost : array-like of shape (n_classes, n_classes)
-        A correct decision may cost something, too; an error must not cost less.
-    classes : sequence, optional
-        The classes that it must fit, sorted.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If it is not a square matrix of finite numbers, if an error costs less than the correct
-        decision, or if no error costs anything.
-
-    Examples
-    --------
-    >>> cost_rule([[0, 1], [5, 0]]).threshold
-    0.16666666666666666
+    A correct decision may cost something, too; an error must not cost less, and one must cost more.
+    The matrix must fit the classes, if they are given.
     """
     matrix = number_matrix(cost)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
@@ -285,14 +234,7 @@ def unequal_rule(cost: ArrayLike | None) -> CostRule | None:
 def decision_probabilities(n: FloatArray, classes: FloatArray, rule: CostRule) -> FloatArray:
     """Return P(n rows lead to each decision) for every node; ties are drawn fairly.
 
-    Parameters
-    ----------
-    n : ndarray of shape (n_nodes,)
-        Rows; between whole numbers the probabilities are interpolated.
-    classes : ndarray of shape (n_nodes, n_classes)
-        True class probabilities.
-    rule : CostRule
-        The costs.
+    Between whole numbers of rows the probabilities are interpolated.
     """
     result = np.full(classes.shape, np.nan)
     for node, (size, p) in enumerate(zip(n, classes, strict=True)):
@@ -372,20 +314,7 @@ def _compositions(n: int, k: int) -> FloatArray:
 def decision_tie(decided: NDArray[np.intp], others: FloatArray, rule: CostRule) -> FloatArray:
     """Return the probability of the decided class from which on no other decision costs less.
 
-    Parameters
-    ----------
-    decided : ndarray of int, shape (n_nodes,)
-        The decision of each node.
-    others : ndarray of shape (n_nodes, n_classes)
-        How the other classes share the rest, with sum 1; 0 for the decided class.
-    rule : CostRule
-        The costs.
-
-    Examples
-    --------
-    >>> rule = cost_rule([[0, 1], [5, 0]])
-    >>> decision_tie(np.array([1, 0]), np.array([[1.0, 0.0], [0.0, 1.0]]), rule).round(4)
-    array([0.1667, 0.8333])
+    `others` says how the other classes share the rest, with sum 1; 0 for the decided class.
     """
     if len(rule) == 2:
         return rule.thresholds(decided)
@@ -405,28 +334,7 @@ def decision_levels(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the confidence of decisions, and the utility of deciding by n rows.
 
-    Parameters
-    ----------
-    n, probability : ndarray of shape (n_nodes,)
-        Rows of each node, and the probability of the decided class, at least its tie.
-    decided : ndarray of int, shape (n_nodes,)
-        The decision of each node.
-    others : ndarray of shape (n_nodes, n_classes)
-        How the other classes share the rest, with sum 1; 0 for the decided class.
-    rule : CostRule
-        The costs.
-
-    Returns
-    -------
-    confidence, utility : ndarray of shape (n_nodes,)
-
-    Examples
-    --------
-    >>> rule = cost_rule([[0, 1], [5, 0]])
-    >>> others = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> n, probability = np.array([100.0, 100.0]), np.array([0.53, 0.834])
-    >>> decision_levels(n, probability, np.array([1, 0]), others, rule)[0].round(2)
-    array([1. , 0.5])
+    `probability` is that of the decided class, at least its tie; `others` as in `decision_tie`.
     """
     vectors = decision_vectors(probability, decided, others)
     if len(rule) == 2:
@@ -457,14 +365,8 @@ def decision_sample_size(
     """Return about how many rows reach the levels of decisions among K classes; NaN if none do.
 
     By the normal approximation of each rival's lead, and the sum of their probabilities to win,
-    which is at least that of any of them: a few rows too many rather than too few.
-
-    Parameters
-    ----------
-    probability, decided, others, rule
-        As for `decision_levels`.
-    confidence, utility : float
-        The wanted levels; 0 for none.
+    which is at least that of any of them: a few rows too many rather than too few. A level of 0 is
+    reached by any number of rows.
     """
     p = decision_vectors(probability, decided, others)
     node = np.arange(len(p))
@@ -483,13 +385,10 @@ def decision_sample_size(
         )
         return np.asarray(enough)
 
-    low, high = np.zeros(len(p)), np.full(len(p), 2.0**22)
-    reachable = reached(high) & ~(is_tie & (confidence > 0.5))
-    for _ in range(23):
-        middle = np.floor((low + high) / 2)
-        is_enough = reached(middle)
-        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
-    return np.where(reachable, high, np.nan)
+    most = np.full(len(p), 2.0**22)
+    reachable = reached(most) & ~(is_tie & (confidence > 0.5))
+    _, needed = halved(lambda n: ~reached(n), np.zeros(len(p)), most, 23, whole=True)
+    return np.where(reachable, needed, np.nan)
 
 
 def decision_vectors(

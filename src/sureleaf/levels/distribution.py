@@ -13,7 +13,7 @@ from sureleaf.arguments import (
     check_range,
     scalar_or_array,
 )
-from sureleaf.levels.estimates import estimate_p_max
+from sureleaf.levels.p_max_estimates import estimate_p_max
 
 __all__ = ["entropic_binomial"]
 
@@ -67,17 +67,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
     def fit(y_max: ArrayLike, n: ArrayLike) -> Numbers:
         """Return the p_max that maximises (2) for each count: the entropic mle.
 
-        Parameters
-        ----------
-        y_max : array_like
-            Rows of the larger class (or of the other: n - y_max is the same observation).
-        n : array_like
-            Rows in the node; counts may be fractional, as in `estimate_p_max`.
-
-        Returns
-        -------
-        float or ndarray
-            One estimate for each element of the broadcast shape.
+        Counts of either class may be given, and may be fractional, as in `estimate_p_max`.
         """
         return estimate_p_max(y_max, n, method="entropic")
 
@@ -115,20 +105,7 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
         size: int | tuple[int, ...] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> int | NDArray[np.int64]:
-        """Return random larger counts.
-
-        Parameters
-        ----------
-        size : int or tuple of int, optional
-            Shape of the result, to which n and p_max must broadcast; by default their shape.
-        random_state : int or numpy.random.Generator, optional
-            Seed or generator.
-
-        Returns
-        -------
-        int or ndarray of int64
-            An int for scalar parameters without a size.
-        """
+        """Return random larger counts; `size` is by default the shape of n and p_max."""
         n = self._n.astype(np.int64)
         drawn = np.random.default_rng(random_state).binomial(n, self._p, size)
         larger = np.maximum(drawn, n - drawn)

@@ -21,8 +21,8 @@ from sureleaf.arguments import (
     scalar_or_array,
 )
 from sureleaf.errors import UnreachableLevelError
-from sureleaf.levels.estimates import estimate_p_max
 from sureleaf.levels.nodes import confidence, utility
+from sureleaf.levels.p_max_estimates import estimate_p_max
 from sureleaf.levels.planning import range_of
 
 __all__ = [
@@ -90,23 +90,7 @@ def exact_bias(
 def exact_mse(
     n: ArrayLike, p_max: ArrayLike, *, method: str = "blend", of: str = "p_max"
 ) -> Numbers:
-    """Return the mean squared difference of estimate and truth.
-
-    Parameters
-    ----------
-    n : array_like
-        Rows in the node, a whole number; a node without rows estimates p_max = 0.5.
-    p_max : array_like
-        The true probability of the more probable class, from 0.5 to 1.
-    method : str
-        A method of `estimate_p_max`.
-    of : {"p_max", "confidence", "utility"}
-        The estimated quantity: p_max, (5) or (6), the latter two at the estimated p_max.
-
-    Returns
-    -------
-    float or ndarray
-        Of the broadcast shape; absolute error below 1e-12 for n up to 10^9.
+    """Return the mean squared difference of estimate and truth; parameters as for `exact_bias`.
 
     Examples
     --------

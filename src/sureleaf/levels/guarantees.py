@@ -22,6 +22,7 @@ from scipy.special import betainc
 from sureleaf.arguments import FloatArray
 from sureleaf.levels.decisions import CostRule
 from sureleaf.levels.intervals import clopper_pearson_limits
+from sureleaf.levels.search import halved
 
 __all__ = [
     "Per",
@@ -43,40 +44,21 @@ def wrong_class_p_values(
     *,
     named_before: bool = True,
 ) -> FloatArray:
-    """Return, for each cell, the p-value of "it names the wrong class".
+    """Return, for each cell, the p-value of "it names the wrong class"; 1 for a cell without rows.
 
-    The right class is the most probable one of the cell; with costs, the decision of least expected
-    cost. Two classes are compared by the binomial test against the tie between them. Of several
-    classes, the named one is compared with the most frequent other one, by the binomial test of the
-    rows of these two [1]_. Several classes with costs are compared by limits of Clopper and Pearson
-    for all class probabilities.
+    The counts are rows by class that did not draw the cells. The right class is the most probable
+    one of the cell; with costs, the decision of least expected cost. Two classes are compared by
+    the binomial test against the tie between them. Of several classes, the named one is compared
+    with the most frequent other one, by the binomial test of the rows of these two [1]_. Several
+    classes with costs are compared by limits of Clopper and Pearson for all class probabilities.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_cells, n_classes)
-        Rows by class; they did not draw the cells.
-    named : ndarray of int, shape (n_cells,)
-        The class that each cell names.
-    rule : CostRule, optional
-        The costs, if errors have different costs.
-    named_before : bool
-        Whether other rows named the classes. If the same rows did, the p-values are those of the
-        two-sided test, which are valid for the class that the rows have chosen.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_cells,)
-        1 for a cell without rows.
+    If not other rows have named the classes but the same (``named_before=False``), the p-values are
+    those of the two-sided test, which are valid for the class that the rows have chosen.
 
     References
     ----------
     .. [1] Hung, K., Fithian, W. (2019). Rank verification for exponential families. Annals of
        Statistics 47, 758-782.
-
-    Examples
-    --------
-    >>> wrong_class_p_values(np.array([[1.0, 9.0], [0.0, 0.0]]), np.array([1, 0])).round(4)
-    array([0.0107, 1.    ])
     """
     n_cells, n_classes = counts.shape
     if n_classes == 1:
@@ -105,18 +87,16 @@ def wrong_class_p_values(
 
 def _decision_p_value(counts: FloatArray, decided: int, rule: CostRule) -> float:
     """Return the least error probability at which all likely class probabilities agree."""
-    low, high = np.log(_LEAST_P_VALUE), 0.0
-    if not _is_cheapest_within(counts, decided, rule, np.exp(low)):
-        if not _is_cheapest_within(counts, decided, rule, 1.0 - 1e-12):
-            return 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            if _is_cheapest_within(counts, decided, rule, float(np.exp(middle))):
-                high = middle
-            else:
-                low = middle
-        return float(np.exp(high))
-    return float(np.exp(low))
+
+    def is_refuted(log_error: FloatArray) -> bool:
+        return not _is_cheapest_within(counts, decided, rule, float(np.exp(log_error)))
+
+    least = np.log(_LEAST_P_VALUE)
+    if not is_refuted(least):
+        return float(np.exp(least))
+    if not _is_cheapest_within(counts, decided, rule, 1.0 - 1e-12):
+        return 1.0
+    return float(np.exp(halved(is_refuted, least, 0.0, 60)[1]))
 
 
 def _is_cheapest_within(counts: FloatArray, decided: int, rule: CostRule, error: float) -> bool:
@@ -145,33 +125,17 @@ _LEAST_P_VALUE = 1e-12
 
 
 def adjusted_p_values(p_values: FloatArray, *, independent: bool = True) -> FloatArray:
-    """Return p-values for statements about all cells at once.
+    """Return p-values for statements about all cells at once, from those of cells with rows.
 
     The cells with an adjusted p-value of at most alpha are all right, except with probability
-    alpha. Independent p-values are adjusted by Hochberg's procedure [1]_, which rejects whatever
-    Holm's rejects and sometimes more; if all are below alpha, nothing is lost by their number.
-    Others are multiplied by their number.
-
-    Parameters
-    ----------
-    p_values : ndarray of shape (n_cells,)
-        Of cells that have rows.
-    independent : bool
-        Whether they are independent, and valid for statements that were fixed before.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_cells,)
+    alpha. Independent p-values of statements that were fixed before are adjusted by Hochberg's
+    procedure [1]_, which rejects whatever Holm's rejects and sometimes more; if all are below
+    alpha, nothing is lost by their number. Others are multiplied by their number.
 
     References
     ----------
     .. [1] Hochberg, Y. (1988). A sharper Bonferroni procedure for multiple tests of significance.
        Biometrika 75, 800-802.
-
-    Examples
-    --------
-    >>> adjusted_p_values(np.array([0.01, 0.04, 0.03])).round(3)
-    array([0.03, 0.04, 0.04])
     """
     n_cells = len(p_values)
     if not independent:
@@ -188,29 +152,10 @@ def simultaneous_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits of probabilities that hold for all cells at once with this probability.
 
-    Clopper-Pearson limits at the level of Sidak, since cells are independent given their rows.
-
-    Parameters
-    ----------
-    successes, n : ndarray of shape (n_cells,)
-        Rows of the named class and all rows. A cell without rows has the limits 0 and 1, and does
-        not make the others wider.
-    level : float
-        Of all limits together.
-    n_named : int
-        Among how many classes these same rows have chosen the one that a cell names; 1 if other
-        rows have named it. With two classes it is 1 in any case: limits for one class are limits
-        for the other.
-
-    Returns
-    -------
-    low, high : ndarray of float64, shape (n_cells,)
-
-    Examples
-    --------
-    >>> low, high = simultaneous_limits(np.array([9.0, 0.0]), np.array([10.0, 0.0]), level=0.95)
-    >>> low.round(4), high.round(4)
-    (array([0.555, 0.   ]), array([0.9975, 1.    ]))
+    Clopper-Pearson limits at the level of Sidak, since cells are independent given their rows. A
+    cell without rows has the limits 0 and 1, and does not make the others wider. ``n_named`` is the
+    number of classes among which these same rows have chosen the one that a cell names; 1 if other
+    rows have named it, or with two classes, since limits for one are limits for the other.
     """
     n_cells = max(int(np.count_nonzero(n > 0)), 1)
     error = -np.expm1(np.log(level) / n_cells)
@@ -224,25 +169,11 @@ def conformal_p_values(counts: FloatArray, *, per: Per | None = "leaf") -> Float
     share of the rows that fit no better than it does. A row fits as well as the share of its class
     among the rows of its cell, the new row included. Under exchangeability the p-value of the true
     class is at most alpha with probability at most alpha, for any distribution and any number of
-    rows. Rows that fit equally count in full, so no random numbers are needed; the coverage is
-    then at least the stated one, and more where counts are coarse.
+    rows. Rows that fit equally count in full, so no random numbers are needed; the coverage is then
+    at least the stated one, and more where counts are coarse.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_cells, n_classes)
-        Rows by class; they did not draw the cells.
-    per : {"leaf", "class"} or None
-        Which rows the new one is compared with: those of its cell, so that the coverage holds
-        within every cell; those of its class; all.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_cells, n_classes)
-
-    Examples
-    --------
-    >>> conformal_p_values(np.array([[1.0, 18.0]])).round(3)
-    array([[0.1, 1. ]])
+    The new row is compared with the rows of its cell, so that the coverage holds within every cell;
+    with those of its class (``per="class"``); or with all (None).
     """
     n_classes = counts.shape[1]
     n = counts.sum(axis=1, keepdims=True)

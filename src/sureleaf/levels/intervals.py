@@ -2,14 +2,13 @@
 
 `wilson`, `clopper_pearson` and `jeffreys` are the only implementations of these intervals in the
 project. Each is a function of ``(successes, n, *, level)`` that broadcasts and takes fractional
-counts. `exact_coverage` computes how often they hold the true probability; it does not simulate.
+counts.
 
 The interval of Clopper and Pearson holds p with at least its level. Folding it,
 p -> max(p, 1 - p), keeps that guarantee for p_max. Confidence and utility at a given n grow with
 p_max, so their bounds are those at the bounds of p_max.
 """
 
-from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -22,35 +21,28 @@ from scipy.special import (
     gammainc,
     gammainccinv,
     gammaincinv,
-    gammaln,
     ndtr,
     ndtri,
-    xlog1py,
-    xlogy,
 )
 
 from sureleaf.arguments import (
     FloatArray,
     Numbers,
     broadcast,
-    check_choice,
     check_finite_rows,
     check_level,
     check_number,
     check_pairs,
     check_range,
-    check_unit_interval,
     scalar_or_array,
 )
 from sureleaf.levels.nodes import at_threshold, confidence, is_half, saving, utility
 
 __all__ = [
-    "INTERVALS",
     "Interval",
     "LevelIntervals",
     "clopper_pearson",
     "clopper_pearson_limits",
-    "exact_coverage",
     "jeffreys",
     "level_intervals",
     "majority_probability",
@@ -129,24 +121,9 @@ def clopper_pearson(
 def clopper_pearson(
     successes: ArrayLike, n: ArrayLike, *, level: float = 0.95
 ) -> Interval[Numbers]:
-    """Return the interval of Clopper and Pearson, which covers every p with at least the level.
+    """Return the interval of Clopper and Pearson, whose coverage is at least the level.
 
-    Parameters
-    ----------
-    successes, n : array_like
-        Rows counted and rows in total, fractions allowed. Without rows the interval is [0, 1].
-    level : float
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        ``(low, high)``, floats for scalars, arrays of the broadcast shape otherwise.
-
-    Raises
-    ------
-    InvalidArgumentError
-        As `wilson`.
+    Parameters as for `wilson`.
 
     References
     ----------
@@ -186,24 +163,8 @@ def jeffreys(successes: ArrayLike, n: ArrayLike, *, level: float = ...) -> Inter
 def jeffreys(successes: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Interval[Numbers]:
     """Return the equal-tailed interval of the posterior under Jeffreys' prior, Beta(1/2, 1/2).
 
-    As usual, the lower end is 0 at 0 successes, and the upper end 1 at n successes.
-
-    Parameters
-    ----------
-    successes, n : array_like
-        Rows counted and rows in total, fractions allowed. Without rows the interval is [0, 1].
-    level : float
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        ``(low, high)``, floats for scalars, arrays of the broadcast shape otherwise.
-
-    Raises
-    ------
-    InvalidArgumentError
-        As `wilson`.
+    As usual, the lower end is 0 at 0 successes, and the upper end 1 at n successes. Parameters as
+    for `wilson`.
 
     References
     ----------
@@ -221,58 +182,6 @@ def jeffreys(successes: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Inte
     low = betaincinv(k + 0.5, rows - k + 0.5, tail)
     high = betainccinv(k + 0.5, rows - k + 0.5, tail)
     return _closed(low, high, k, rows)
-
-
-IntervalFunction = Callable[..., Interval[Numbers]]
-
-INTERVALS: dict[str, IntervalFunction] = {
-    "wilson": wilson,
-    "clopper_pearson": clopper_pearson,
-    "jeffreys": jeffreys,
-}
-"""Name of an interval -> function of (successes, n, *, level)."""
-
-
-def exact_coverage(n: int, p: ArrayLike, *, method: str = "wilson", level: float = 0.95) -> Numbers:
-    """Return the probability that an interval from n rows holds the true p: a sum over all counts.
-
-    Parameters
-    ----------
-    n : int
-        Rows, at least 1.
-    p : array_like
-        True probabilities.
-    method : {"wilson", "clopper_pearson", "jeffreys"}
-        The interval.
-    level : float
-        Its level.
-
-    Returns
-    -------
-    float or ndarray
-        Of the shape of p.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If n is not a whole number above 0, p is outside [0, 1] or the method is unknown.
-
-    Examples
-    --------
-    >>> round(exact_coverage(10, 0.3, method="clopper_pearson"), 4)
-    0.9894
-    >>> round(exact_coverage(10, 0.3, method="wilson"), 4)
-    0.9244
-    """
-    check_choice("method", method, tuple(INTERVALS))
-    check_number("n", n, low=1, whole=True)
-    truth = check_unit_interval("p", p)[..., np.newaxis]
-    k = np.arange(int(n) + 1.0)
-    low, high = INTERVALS[method](k, n, level=level)
-    covered = (low <= truth) & (truth <= high)
-    log_choices = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    log_mass = log_choices + xlogy(k, truth) + xlog1py(n - k, -truth)
-    return scalar_or_array(np.asarray((np.exp(log_mass) * covered).sum(axis=-1)))
 
 
 def _counts(successes: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -349,25 +258,9 @@ def level_intervals(
     """Return the bounds of (5) and (6) that the bounds of p_max imply.
 
     The intervals of p_max, confidence and utility hold their true values in the same samples, so
-    all three hold together with probability ``level`` or more.
-
-    Parameters
-    ----------
-    y : array_like
-        Rows of either class, from 0 to n; at another threshold than 0.5, rows of the class that is
-        decided for above it.
-    n : array_like
-        Rows in the node.
-    level : array_like
-        Least probability, over samples of n rows, that the bounds hold; in (0, 1).
-    threshold : float
-        Cost threshold, as in `confidence`. At another threshold than 0.5, utility is not monotone
-        in the probability, and its bounds are its extremes on a grid over the interval.
-
-    Returns
-    -------
-    LevelIntervals
-        Named tuple ``(confidence, utility)`` of named tuples ``(low, high)``.
+    all three hold together with probability ``level`` or more. At another threshold than 0.5,
+    utility is not monotone in the probability, and its bounds are its extremes on a grid over the
+    interval. Parameters as for `p_max_interval`.
 
     Examples
     --------
@@ -464,34 +357,13 @@ _NODES_PER_CHUNK = 2048
 def majority_probability(counts: FloatArray, named: NDArray[np.intp]) -> FloatArray:
     """Return for each node the probability that the named class is its most probable one.
 
-    For two classes this is P(p > 1/2) of a beta distribution. For more classes it is the mean
-    over G_c of the product of the distribution functions of the other classes, integrated by the
-    trapezoidal rule over the normal variable with the same quantile as G_c. The absolute error
-    is below 1e-9.
+    For two classes this is P(p > 1/2) of a beta distribution. For more classes it is the mean over
+    G_c of the product of the distribution functions of the other classes, integrated by the
+    trapezoidal rule over the normal variable with the same quantile as G_c. The absolute error is
+    below 1e-9. Counts may be fractional; without rows the probability is 1 / K.
 
-    Parameters
-    ----------
-    counts : ndarray of float64, shape (n_nodes, n_classes)
-        Rows of each class, fractions allowed. Without rows the probability is 1 / K.
-    named : ndarray of int, shape (n_nodes,)
-        The named class.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_nodes,)
-
-    Notes
-    -----
     If another class is at least as probable, the result is 0.95 or more in about 5 % of the
     samples, and likewise for other levels: Jeffreys' prior matches one-sided tests.
-
-    Examples
-    --------
-    >>> counts = np.array([[5.0, 2.0], [2.0, 5.0], [0.0, 0.0]])
-    >>> majority_probability(counts, np.zeros(3, dtype=np.intp)).round(4)
-    array([0.8719, 0.1281, 0.5   ])
-    >>> majority_probability(np.array([[5.0, 2.0, 0.0]]), np.array([0])).round(4)
-    array([0.8681])
     """
     n_nodes, n_classes = counts.shape
     node = np.arange(n_nodes)

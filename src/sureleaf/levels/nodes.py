@@ -129,11 +129,6 @@ def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Nu
         From 0.5 to p_max, its limit for many rows, of the broadcast shape. At another threshold
         from 0 to 1.
 
-    Raises
-    ------
-    InvalidArgumentError
-        As `confidence`.
-
     Examples
     --------
     >>> round(utility(7, 5 / 7), 4)
@@ -284,7 +279,7 @@ def node_confidence(
     p_max: ArrayLike,
     *,
     threshold: ArrayLike = 0.5,
-    empty: EmptyNode = "coin",
+    empty: EmptyNode = "miss",
 ) -> Numbers:
     """Return the probability that a node of a tree finds its true majority class, (9).
 
@@ -303,14 +298,14 @@ def node_confidence(
         0.5, of the class that is decided for above it, from 0 to 1.
     threshold : array_like
         As in `confidence`.
-    empty : {"coin", "miss"}
-        A node without rows guesses its class by a fair coin, or counts as wrong: (9) as printed,
-        whose sum begins at one row.
+    empty : {"miss", "coin"}
+        A node without rows counts as wrong: (9) as printed, whose sum begins at one row. Or it
+        guesses its class by a fair coin.
 
     Returns
     -------
     float or ndarray
-        From 0.5 (``"miss"``: from 0) to 1, of the broadcast shape. The absolute error is below
+        From 0 (``"coin"``: from 0.5) to 1, of the broadcast shape. The absolute error is below
         1e-12 for n up to 10^9.
 
     Raises
@@ -323,8 +318,8 @@ def node_confidence(
     --------
     >>> round(node_confidence(100, 0.5, 0.6), 6)
     0.922662
-    >>> round(node_confidence(5, 0.5, 0.6), 6), round(node_confidence(5, 0.5, 0.6, empty="miss"), 6)
-    (0.621955, 0.60633)
+    >>> round(node_confidence(5, 0.5, 0.6), 6), round(node_confidence(5, 0.5, 0.6, empty="coin"), 6)
+    (0.60633, 0.621955)
     """
     is_coin = _is_coin(empty)
     if not is_half(threshold):
@@ -353,38 +348,23 @@ def node_utility(
     p_max: ArrayLike,
     *,
     threshold: ArrayLike = 0.5,
-    empty: EmptyNode = "coin",
+    empty: EmptyNode = "miss",
 ) -> Numbers:
     """Return the probability that a node of a tree predicts its next row correctly.
 
-    This is (6) with the confidence of (9): one node's term of (11). At another threshold than 0.5
-    it is the expected saving of `utility`.
+    This is (6) with the confidence of (9): one node's term of (11), at most p_max. At another
+    threshold than 0.5 it is the expected saving of `utility`. Parameters as for `node_confidence`.
 
-    Parameters
-    ----------
-    n, share, p_max, threshold
-        As in `node_confidence`.
-    empty : {"coin", "miss"}
-        ``"coin"``: a node without rows guesses its class and is correct with probability 1/2.
-        ``"miss"``: (6) with (9) as printed. A node that always misses its majority class predicts
-        the minority class, so an empty node is correct with probability 1 - p_max, not 0.
-
-    Returns
-    -------
-    float or ndarray
-        At most p_max, of the broadcast shape.
-
-    Raises
-    ------
-    InvalidArgumentError
-        As `node_confidence`.
+    With ``empty="miss"`` it is (6) with (9) as printed: a node that always misses its majority
+    class predicts the minority class, so an empty node is correct with probability 1 - p_max, not
+    0. With ``"coin"``, a node without rows guesses its class and is correct with probability 1/2.
 
     Examples
     --------
     >>> round(node_utility(100, 0.5, 0.6), 6)
     0.584532
-    >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="miss")
-    (0.5, 0.25)
+    >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="coin")
+    (0.25, 0.5)
     """
     is_coin = _is_coin(empty)
     if not is_half(threshold):
@@ -404,7 +384,7 @@ def tree_levels(
     p_max: ArrayLike,
     *,
     threshold: float = 0.5,
-    empty: EmptyNode = "coin",
+    empty: EmptyNode = "miss",
 ) -> TreeLevels:
     """Return the levels of confidence (10) and utility (11) of a tree.
 
@@ -419,7 +399,7 @@ def tree_levels(
         another threshold than 0.5, of the class that is decided for above it.
     threshold : float
         As in `confidence`; one for the tree.
-    empty : {"coin", "miss"}
+    empty : {"miss", "coin"}
         As in `node_confidence` and `node_utility`.
 
     Returns

@@ -1,10 +1,9 @@
 """Rows that a node needs for a level of confidence or utility."""
 
-from collections.abc import Callable
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from sureleaf.arguments import (
@@ -20,7 +19,7 @@ from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels.nodes import at_threshold, is_half, saving
 from sureleaf.levels.nodes import confidence as confidence_of
 
-__all__ = ["Reached", "min_rows", "range_of", "sample_size", "smallest_of_range"]
+__all__ = ["range_of", "sample_size", "smallest_of_range"]
 
 
 def range_of(name: str, given: ArrayLike) -> tuple[float, float]:
@@ -276,51 +275,3 @@ def _rows_at_threshold(p: float, threshold: float, level: float) -> float:
         if len(failed):
             return float(n[failed[-1]] + 1)
     return 0.0
-
-
-# ---- by bisection --------------------------------------------------------------------------------
-
-Reached = Callable[[FloatArray, NDArray[np.intp]], NDArray[np.bool_]]
-"""Numbers of rows and the indices of their nodes -> whether the rows are enough."""
-
-_UNREACHABLE_ROWS = 2**20
-"""From this many rows on, a level counts as out of reach."""
-
-
-def min_rows(reached: Reached, n_nodes: int, *, guess: FloatArray | None = None) -> FloatArray:
-    """Return the smallest sufficient number of rows of each node, by bisection; NaN if none.
-
-    The search begins at a guess, by default one row, because levels of many rows take long.
-
-    Examples
-    --------
-    >>> enough = np.array([1.0, 37.0, np.inf])
-    >>> min_rows(lambda n, nodes: n >= enough[nodes], 3)
-    array([ 1., 37., nan])
-    """
-    low, high = np.zeros(n_nodes), np.ones(n_nodes)
-    if guess is not None:
-        high = np.clip(np.ceil(guess), 1.0, _UNREACHABLE_ROWS)
-    every = np.arange(n_nodes)
-    is_enough = reached(high, every)
-    too_few, enough = every[~is_enough], every[is_enough]
-    while len(enough := enough[high[enough] > 1]):
-        half = np.floor(high[enough] / 2)
-        still = reached(half, enough)
-        low[enough] = np.where(still, 0.0, half)
-        high[enough] = np.where(still, half, high[enough])
-        enough = enough[still]
-    while len(too_few):
-        low[too_few] = high[too_few]
-        too_few = too_few[low[too_few] < _UNREACHABLE_ROWS]
-        high[too_few] = np.minimum(2 * high[too_few], _UNREACHABLE_ROWS)
-        too_few = too_few[~reached(high[too_few], too_few)]
-    reachable = every[low < _UNREACHABLE_ROWS]
-    while len(active := reachable[high[reachable] - low[reachable] > 1]):
-        middle = np.floor((low[active] + high[active]) / 2)
-        is_enough = reached(middle, active)
-        high[active] = np.where(is_enough, middle, high[active])
-        low[active] = np.where(is_enough, low[active], middle)
-    smallest = np.full(n_nodes, np.nan)
-    smallest[reachable] = high[reachable]
-    return smallest

@@ -15,6 +15,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.decisions import CostRule, cost_rule, decision_probabilities
 from sureleaf.levels.nodes import at_threshold, confidence, saving
+from sureleaf.levels.search import halved
 
 __all__ = [
     "EXACT_ROWS",
@@ -59,11 +60,6 @@ def win_probabilities(
     """Return P(class j is the most frequent of n[i] rows); fractional n are interpolated.
 
     A tolerance of 1e-6 or more allows this absolute error, and takes a fraction of the time.
-
-    Examples
-    --------
-    >>> win_probabilities(np.array([2.0]), np.array([[0.5, 0.5, 0.0]]))
-    array([[0.5, 0.5, 0. ]])
     """
     if probabilities.shape[1] == 2:
         return _two_classes(n, probabilities)
@@ -267,22 +263,8 @@ def class_utility(
     expensive decision about every row, in units of the most expensive error.
 
     An extension of (6), which is for two classes. The winner is that of `class_confidence`; the
-    utility is the sum over classes of P(class wins) times its probability.
-
-    Parameters
-    ----------
-    n : array_like
-        Rows in the node, 0 or more; whole, fractional or infinite as in `class_confidence`.
-    probabilities : array_like
-        Probabilities of the classes along the last axis; not negative, sum 1 (within 1e-8).
-    cost : array_like of shape (n_classes, n_classes), optional
-        ``cost[actual][predicted]``. By default all errors cost the same.
-
-    Returns
-    -------
-    float or ndarray
-        From 1 / K to the largest probability (with costs from 0 to 1); shape and error as of
-        `class_confidence`.
+    utility is the sum over classes of P(class wins) times its probability: from 1 / K to the
+    largest probability, with costs from 0 to 1. Parameters and error as for `class_confidence`.
 
     Examples
     --------
@@ -366,34 +348,16 @@ ClassLevels = tuple[FloatArray, FloatArray]
 def p_max_of_utility(n: FloatArray, utility: FloatArray) -> ClassLevels:
     """Return the p_max of each node that solves (6), and its confidence (5).
 
-    For a utility of 1/2 or less, p_max and confidence are 1/2. A node without rows has a utility
-    of 1/2 for every p_max; its p_max is set to the utility.
-
-    Parameters
-    ----------
-    n : ndarray of float64
-        Rows of each node.
-    utility : ndarray of float64
-        Its utility, from 0 to 1.
-
-    Returns
-    -------
-    p_max, confidence : ndarray
-
-    Examples
-    --------
-    >>> from sureleaf.levels import utility
-    >>> p_max, confidence = p_max_of_utility(np.array([7.0]), np.array([utility(7, 0.8)]))
-    >>> p_max.round(9), confidence.round(6)
-    (array([0.8]), array([0.966656]))
+    For a utility of 1/2 or less, p_max and confidence are 1/2. A node without rows has a utility of
+    1/2 for every p_max; its p_max is set to the utility.
     """
     n, utility = np.broadcast_arrays(np.asarray(n, float), np.asarray(utility, float))
-    low, high = np.full(n.shape, 0.5), np.ones(n.shape)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        at_middle = (1 - middle) + (2 * middle - 1) * _kernel.confidence(n.copy(), middle)
-        below = at_middle < utility
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+
+    def is_below(p_max: FloatArray) -> NDArray[np.bool_]:
+        sure = _kernel.confidence(n.copy(), p_max)
+        return np.asarray((1 - p_max) + (2 * p_max - 1) * sure < utility)
+
+    low, high = halved(is_below, np.full(n.shape, 0.5), np.ones(n.shape), _HALVINGS)
     p_max = np.where(utility <= 0.5, 0.5, np.where(utility >= 1, 1.0, (low + high) / 2))
     p_max = np.where((n == 0) & (utility > 0.5), utility, p_max)
     return p_max, _kernel.confidence(n.copy(), p_max)
@@ -404,32 +368,9 @@ def winner_of_utility(
 ) -> ClassLevels:
     """Return the probability of the winner that solves `class_utility`, and its confidence.
 
-    The other classes keep their proportions. A winner is at least as probable as the most
-    probable other class; a utility below that of such a tie gives the tie.
-
-    Parameters
-    ----------
-    n : ndarray of shape (n_nodes,)
-        Rows of each node.
-    utility : ndarray of shape (n_nodes,)
-        Its utility.
-    others : ndarray of shape (n_nodes, n_classes - 1)
-        Weights of the other classes, not negative.
-    tolerance : float
-        How far the utility of the solution may be from the wanted one.
-
-    Returns
-    -------
-    probability, confidence : ndarray of shape (n_nodes,)
-
-    Examples
-    --------
-    >>> from sureleaf.levels import class_utility
-    >>> wanted = class_utility(30, [0.5, 0.3, 0.2])
-    >>> n, others = np.array([30.0]), np.array([[3.0, 2]])
-    >>> probability, sure = winner_of_utility(n, np.array([wanted]), others)
-    >>> probability.round(6), sure.round(4)
-    (array([0.5]), array([0.8834]))
+    The other classes keep their proportions, given by weights. A winner is at least as probable as
+    the most probable other class; a utility below that of such a tie gives the tie. The utility of
+    the solution is within the tolerance of the wanted one.
     """
     if others.shape[1] == 1:
         return p_max_of_utility(n, utility)

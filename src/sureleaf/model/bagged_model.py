@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.arguments import FloatArray
 from sureleaf.files.state_file import Damaged, State
-from sureleaf.levels.decisions import CostRule, predicted_class, unequal_rule
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.out_of_bag import (
@@ -39,18 +39,21 @@ from sureleaf.model.state import (
     tree_arrays,
     tree_from,
 )
-from sureleaf.model.tree_model import Evidence, RowPredictions, TreeModel, encode_rows
+from sureleaf.model.tree_model import (
+    DecidingModel,
+    Evidence,
+    RowPredictions,
+    TreeModel,
+    encode_rows,
+)
 from sureleaf.probability import LeafEstimate
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree, impurity_importances
-from sureleaf.tree.growing import kernel_table
 
 if TYPE_CHECKING:
     from sureleaf.model.calibration import Calibration
 
 __all__ = ["BagRowLevels", "BagSums", "BaggedModel"]
-
-FloatArray = NDArray[np.float64]
 
 
 # ---- results ---------------------------------------------------------------------------------
@@ -60,25 +63,12 @@ FloatArray = NDArray[np.float64]
 class BagSums:
     """Sums over the trees that predict a row.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_classes)
-        Their probabilities.
-    squares, votes : ndarray of shape (n_rows, n_classes)
-        Squares of the probabilities, and how many trees predict each class.
-    imputed : ndarray of shape (n_rows,)
-        The share of the row that a missing or unseen value has sent somewhere.
-    n_trees : ndarray of shape (n_rows,)
-        Number of trees that predict the row.
-
-    Examples
-    --------
-    >>> values = np.array([[0.8, 0.2], [0.4, 0.6]])  # of two trees, for one row
-    >>> none = np.zeros(1)
-    >>> votes = np.array([[1.0, 1.0]])
-    >>> sums = BagSums(values.sum(0)[None], (values**2).sum(0)[None], votes, none, np.array([2.0]))
-    >>> sums.mean(sums.values).round(3).tolist(), sums.spread().round(3).tolist()
-    ([[0.6, 0.4]], [[0.2, 0.2]])
+    - `values`, shape (n_rows, n_classes): their probabilities.
+    - `squares`, `votes`, shape (n_rows, n_classes): squares of the probabilities, and how many
+      trees predict each class.
+    - `imputed`, shape (n_rows,): the share of the row that a missing or unseen value has sent
+      somewhere.
+    - `n_trees`, shape (n_rows,): number of trees that predict the row.
     """
 
     values: FloatArray
@@ -105,30 +95,15 @@ class BagSums:
 class BagRowLevels(ColumnTable):
     """What bagged trees predict for each row, and how often such predictions are correct.
 
-    Parameters
-    ----------
-    prediction : ndarray
-        The predicted class.
-    probability : ndarray
-        Its probability, as in ``predict_proba``.
-    agreement : ndarray
-        The share of the trees that vote for it.
-    utility : ndarray
-        Share of correct predictions among out-of-bag rows with about the same probability.
-    low, high : ndarray
-        95 % interval of the utility (Clopper-Pearson).
-    spread : ndarray
-        Standard deviation of the trees' probabilities for it.
-    imputed_share : ndarray
-        How much of the row was sent somewhere by a missing or unseen value, mean over the trees.
-
-    Examples
-    --------
-    >>> from sureleaf import BaggedTreesClassifier
-    >>> X, y = [[value] for value in range(200)], [0] * 100 + [1] * 100
-    >>> model = BaggedTreesClassifier(random_state=0).fit(X, y)
-    >>> model.predict_levels([[10], [190]]).prediction.tolist()
-    [0, 1]
+    - `prediction`: the predicted class.
+    - `probability`: its probability, as in ``predict_proba``.
+    - `agreement`: the share of the trees that vote for it.
+    - `utility`: share of correct predictions among out-of-bag rows with about the same probability.
+      It never falls with the probability.
+    - `low`, `high`: 95 % interval of the utility (Clopper-Pearson, by these rows).
+    - `spread`: standard deviation of the trees' probabilities for it.
+    - `imputed_share`: how much of the row was sent somewhere by a missing or unseen value, mean
+      over the trees.
     """
 
     prediction: NDArray[Any]
@@ -145,41 +120,19 @@ class BagRowLevels(ColumnTable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BaggedModel:
+class BaggedModel(DecidingModel):
     """Everything that fitted bagged trees know; no method changes it.
 
-    Parameters
-    ----------
-    schema : Schema
-        Names, kinds and categories of the columns.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    trees : tuple of Tree
-        The trees, each with the counts of its bag.
-    leaf_estimate : LeafEstimate
-        From the class counts of all nodes to their class probabilities.
-    criterion, unseen, weights : str
-        As for `TreeModel`.
-    seed : int
-        Key of the bags, which can be drawn again.
-    max_samples : int or float
-        The number of draws per bag, or their share of the number of rows.
-    calibration : Calibration or None
-        Applied to the mean of the trees' probabilities.
-    out_of_bag : OutOfBagEvidence or None
-        None as long as it has not been computed from the rows.
-    cost : ndarray of shape (n_classes, n_classes), or None
-        ``cost[actual][predicted]``, by which rows are decided.
-
-    Examples
-    --------
-    >>> from sureleaf import BaggedTreesClassifier
-    >>> X, y = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
-    >>> model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y).model_
-    >>> model
-    BaggedModel of 5 trees for classes 'no', 'yes'
-    >>> model.members[0]
-    TreeModel of 2 leaves for classes 'no', 'yes'; levels from training
+    - `schema`: names, kinds and categories of the columns.
+    - `classes`, shape (n_classes,): the classes.
+    - `trees`: the trees, each with the counts of its bag.
+    - `leaf_estimate`: from the class counts of all nodes to their class probabilities.
+    - `criterion`, `unseen`, `weights`: as for `TreeModel`.
+    - `seed`: key of the bags, which can be drawn again.
+    - `max_samples`: the number of draws per bag, or their share of the number of rows.
+    - `calibration`: applied to the mean of the trees' probabilities.
+    - `out_of_bag`: none as long as it has not been computed from the rows.
+    - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, by which rows are decided.
     """
 
     schema: Schema
@@ -194,15 +147,6 @@ class BaggedModel:
     calibration: "Calibration | None" = None
     out_of_bag: OutOfBagEvidence | None = None
     cost: FloatArray | None = None
-
-    @cached_property
-    def rule(self) -> CostRule | None:
-        """The costs as a rule of decision; None if all errors cost the same."""
-        return unequal_rule(self.cost)
-
-    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
-        """Return the index of the class that follows from the class probabilities of each row."""
-        return predicted_class(probabilities, self.rule)
 
     @cached_property
     def probabilities(self) -> tuple[FloatArray, ...]:
@@ -227,30 +171,27 @@ class BaggedModel:
     @property
     def members(self) -> list[TreeModel]:
         """The trees as models; a row drawn k times counts as k rows of its tree."""
-        return [self._member(index) for index in range(len(self.trees))]
-
-    def _member(self, index: int) -> TreeModel:
-        tree = self.trees[index]
-        member = TreeModel(
-            schema=self.schema,
-            classes=self.classes,
-            tree=tree,
-            leaf_counts=LeafCounts.of_tree(tree),
-            leaf_estimate=self.leaf_estimate,
-            criterion=self.criterion,
-            unseen=self.unseen,
-            weights=self.weights,
-            evidence=Evidence("training"),
-            cost=self.cost,
-        )
-        member.__dict__["probabilities"] = self.probabilities[index]
-        return member
+        members = []
+        for tree, probabilities in zip(self.trees, self.probabilities, strict=True):
+            member = TreeModel(
+                schema=self.schema,
+                classes=self.classes,
+                tree=tree,
+                leaf_counts=LeafCounts.of_tree(tree),
+                leaf_estimate=self.leaf_estimate,
+                criterion=self.criterion,
+                unseen=self.unseen,
+                weights=self.weights,
+                evidence=Evidence("training"),
+                cost=self.cost,
+            )
+            member.__dict__["probabilities"] = probabilities
+            members.append(member)
+        return members
 
     def __repr__(self) -> str:
-        names = ", ".join(repr(label) for label in self.classes.tolist()[:5])
-        more = "" if len(self.classes) <= 5 else f", ... ({len(self.classes)})"
         n = len(self.trees)
-        return f"BaggedModel of {n} tree{'' if n == 1 else 's'} for classes {names}{more}"
+        return f"BaggedModel of {n} tree{'' if n == 1 else 's'} for classes {self.class_names}"
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
@@ -270,18 +211,10 @@ class BaggedModel:
         in_detail: bool = False,
         n_threads: int = 1,
     ) -> BagSums:
-        """Add up the predictions of the trees.
+        """Add up the predictions of the trees; the sums do not depend on the number of threads.
 
-        Parameters
-        ----------
-        table : KernelTable
-            The rows.
-        is_used : ndarray of uint8, shape (n_trees, n_rows), optional
-            Which trees predict which rows; all by default.
-        in_detail : bool
-            Also add up squares, votes and imputed shares.
-        n_threads : int
-            Threads; the result does not depend on it.
+        `is_used`, of shape (n_trees, n_rows), says which trees predict which rows; all by default.
+        Squares, votes and imputed shares are only added up `in_detail`.
         """
         parts = _kernel.predict_bags(
             [tree.kernel for tree in self.trees],
@@ -295,7 +228,7 @@ class BaggedModel:
         return BagSums(*parts)
 
     def _row_sums(self, X: Any, n_threads: int, *, in_detail: bool) -> BagSums:
-        table = kernel_table(self.encode(X))
+        table = self.encode(X).kernel
         return self.sums(table, in_detail=in_detail, n_threads=n_threads)
 
     def calibrated(self, means: FloatArray) -> FloatArray:
@@ -307,23 +240,22 @@ class BaggedModel:
         sums = self._row_sums(X, n_threads, in_detail=voting)
         return sums.mean(sums.votes) if voting else self.calibrated(sums.mean(sums.values))
 
-    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
-        """Return the most probable class of each row (with costs, the cheapest decision)."""
-        predicted: NDArray[Any] = self.classes[
-            self.decide(self.predict_proba(X, n_threads=n_threads))
-        ]
-        return predicted
-
     def predict_spread(self, X: Any, *, n_threads: int = 1) -> FloatArray:
         """Return the standard deviation between the trees of each class probability."""
         return self._row_sums(X, n_threads, in_detail=True).spread()
 
+    def _decided(
+        self, table: EncodedTable, n_threads: int
+    ) -> tuple[BagSums, FloatArray, NDArray[np.intp]]:
+        """Return the sums, the class probabilities and the predicted class of each row."""
+        sums = self.sums(table.kernel, in_detail=True, n_threads=n_threads)
+        probabilities = self.calibrated(sums.mean(sums.values))
+        return sums, probabilities, self.decide(probabilities)
+
     def predict_levels(self, X: Any, *, n_threads: int = 1) -> BagRowLevels:
         """Return prediction, agreement and utility of each row."""
         evidence = self.require_out_of_bag()
-        sums = self._row_sums(X, n_threads, in_detail=True)
-        probabilities = self.calibrated(sums.mean(sums.values))
-        code = self.decide(probabilities)
+        sums, probabilities, code = self._decided(self.encode(X), n_threads)
         row = np.arange(len(code))
         probability = probabilities[row, code]
         utility, low, high = evidence.accuracy.of(probability)
@@ -338,15 +270,13 @@ class BaggedModel:
             imputed_share=sums.mean(sums.imputed),
         )
 
-    def row_predictions(self, X: Any, *, n_threads: int = 1) -> RowPredictions:
+    def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
         evidence = self.require_out_of_bag()
         table = encode_rows(
             X, self.schema, self.unseen, estimator="BaggedModel", for_routing=True, warn=False
         )
-        sums = self.sums(kernel_table(table), in_detail=True, n_threads=n_threads)
-        probabilities = self.calibrated(sums.mean(sums.values))
-        code = self.decide(probabilities)
+        sums, probabilities, code = self._decided(table, 1)
         row = np.arange(len(code))
         return RowPredictions(
             code=code,
@@ -405,11 +335,11 @@ class BaggedModel:
     def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
         header = state.header
-        facts = fitted_facts(header, header.get("tree_parameters"))
+        facts = fitted_facts(header, ("criterion", "unseen", "weights"))
         seed = header.get("seed")
         if type(seed) is not int or not 0 <= seed < 2**128:
             raise Damaged("its seed is not a whole number")
-        max_samples = header.get("max_samples", 1.0)  # files of earlier versions do not have it
+        max_samples = header.get("max_samples", 0)
         if type(max_samples) not in (int, float) or not 0 < max_samples < 2**63:
             raise Damaged("its bags have no size")
         schema = schema_from_plain(header.get("schema"))

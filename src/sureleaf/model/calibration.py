@@ -36,20 +36,10 @@ class _Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class Calibration:
     """A map from mean to calibrated probabilities per class, or only for the second of two.
 
-    Parameters
-    ----------
-    method : {"sigmoid", "isotonic"}
-        What the maps are.
-    maps : tuple of ndarray
-        For "sigmoid" the two numbers a and b of ``1 / (1 + exp(a p + b))``. For "isotonic" an
-        array of shape (2, n_points): probabilities and their calibrated values, with straight
-        lines in between. Empty if there is only one class.
-
-    Examples
-    --------
-    >>> halved = Calibration("isotonic", (np.array([[0.0, 1.0], [0.0, 0.5]]),))
-    >>> halved(np.array([[0.2, 0.8]])).tolist()
-    [[0.6, 0.4]]
+    - `method`: what the maps are.
+    - `maps`: for "sigmoid" the two numbers a and b of ``1 / (1 + exp(a p + b))``. For "isotonic" an
+      array of shape (2, n_points): probabilities and their calibrated values, with straight lines
+      in between. Empty if there is only one class.
     """
 
     method: str
@@ -103,32 +93,9 @@ def fit_calibration(
 ) -> Calibration:
     """Fit a calibrator on probabilities of rows that did not shape them.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_classes)
-        Rows with NaN are left out.
-    labels : ndarray of int, shape (n_rows,)
-        The rows' class codes.
-    weights : ndarray of shape (n_rows,), or None
-        Their weights.
-    method : {"sigmoid", "isotonic"}
-        Platt's sigmoid, or isotonic regression, one class against the others where there are more
-        than two.
-    classes : ndarray
-        The classes, for messages.
-
-    Returns
-    -------
-    Calibration
-        From probabilities to calibrated probabilities.
-
-    Examples
-    --------
-    >>> predicted = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]] * 10)
-    >>> labels = np.array([0, 1, 1, 1] * 10, dtype=np.int32)
-    >>> calibrated = fit_calibration(predicted, labels, None, method="isotonic", classes=[0, 1])
-    >>> calibrated(predicted[:2]).round(2).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
+    Rows whose probabilities are NaN are left out. `method` is "sigmoid" (Platt) or "isotonic";
+    where there are more than two classes, each is calibrated against the others. `classes` are for
+    messages.
     """
     used = ~np.isnan(probabilities).any(axis=1)
     if weights is not None:

@@ -6,12 +6,12 @@ Out-of-fold predictions are no replacement. They are predictions of other trees.
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypedDict
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import check_number
+from sureleaf.arguments import FloatArray, check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.state_file import Damaged
 from sureleaf.formatting import count_of, interval, listed, p_value, percent
@@ -30,30 +30,19 @@ from sureleaf.tree.structure import leaves_in_words
 
 __all__ = ["Certificate", "CertifiedLeaves", "HeldOut", "certified_leaves", "guaranteed_table"]
 
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """Class counts of rows that did not grow a tree, whole rows, each in its heaviest leaf.
 
-    Parameters
-    ----------
-    n_grown : int
-        Rows that grew the tree.
-    counts : ndarray of float64, shape (n_nodes, n_classes)
-        Rows that end in each node; that is a leaf, unless a row stops at an unseen category.
-    named_before : bool
-        Whether other rows chose the class that each leaf predicts.
-    problem : str
-        Why these rows cannot give a guarantee; empty if they can.
-    n_compared, n_equal : int
-        Rows that were compared with the rows of the fit, and how many were equal to one of them.
-
-    Examples
-    --------
-    >>> HeldOut(4, np.array([[0.0, 0], [2, 1], [0, 3]])).n_rows
-    6
+    - `n_grown`: rows that grew the tree.
+    - `counts`, shape (n_nodes, n_classes): rows that end in each node; that is a leaf, unless a row
+      stops at an unseen category.
+    - `named_before`: whether other rows chose the class that each leaf predicts.
+    - `problem`: why these rows cannot give a guarantee; empty if they can.
+    - `n_compared`, `n_equal`: rows that were compared with the rows of the fit, and how many were
+      equal to one of them.
+    - `stated_new`: whether it is the user's word alone that the tree has not seen these rows.
     """
 
     n_grown: int
@@ -62,6 +51,7 @@ class HeldOut:
     problem: str = ""
     n_compared: int = 0
     n_equal: int = 0
+    stated_new: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -70,18 +60,11 @@ class HeldOut:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for a model file."""
-        return {
-            "n_grown": self.n_grown,
-            "counts": self.counts.tolist(),
-            "named_before": self.named_before,
-            "problem": self.problem,
-            "n_compared": self.n_compared,
-            "n_equal": self.n_equal,
-        }
+        return {**vars(self), "counts": self.counts.tolist()}
 
     @classmethod
     def from_plain(cls, written: Any, tree: Tree) -> "HeldOut | None":
-        """Restore the counts of a model file; files of earlier versions have none."""
+        """Restore the counts of a model file; None if it has none."""
         if written is None:
             return None
         try:
@@ -91,8 +74,9 @@ class HeldOut:
                 counts,
                 written["named_before"] is True,
                 str(written["problem"]),
-                int(written.get("n_compared", 0)),
-                int(written.get("n_equal", 0)),
+                int(written["n_compared"]),
+                int(written["n_equal"]),
+                written["stated_new"] is True,
             )
         except (TypeError, ValueError, KeyError, OverflowError, AttributeError):
             raise Damaged("its held-out rows cannot be read") from None
@@ -122,22 +106,13 @@ def no_guarantee(what: str, held_out: HeldOut | None) -> NoReturn:
 class CertifiedLeaves(ColumnTable):
     """What is proven about each leaf.
 
-    Parameters
-    ----------
-    leaf : ndarray of int
-        Node number.
-    rule : ndarray of str
-        The tests on the way to it.
-    prediction : ndarray
-        The class that it predicts.
-    n, n_correct : ndarray of float64
-        Certifying rows in it, and those of the predicted class.
-    low, high : ndarray of float64
-        Limits of the probability of the predicted class, for all leaves at once.
-    p_value : ndarray of float64
-        Of "this leaf predicts the wrong class", adjusted for all leaves.
-    certified : ndarray of bool
-        Leaves that predict the right class.
+    - `leaf`: node number.
+    - `rule`: the tests on the way to it.
+    - `prediction`: the class that it predicts.
+    - `n`, `n_correct`: certifying rows in it, and those of the predicted class.
+    - `low`, `high`: limits of the probability of the predicted class, for all leaves at once.
+    - `p_value`: of "this leaf predicts the wrong class", adjusted for all leaves.
+    - `certified`: leaves that predict the right class.
     """
 
     leaf: NDArray[np.intp]
@@ -164,20 +139,8 @@ def certified_leaves(
 ) -> CertifiedLeaves:
     """Compute limits and p-values of all leaves, each of the two for all leaves at once.
 
-    Parameters
-    ----------
-    tree, schema, classes, predicted
-        The tree, and the index of the class that each node predicts.
-    held_out : HeldOut
-        Its held-out rows.
-    rule : CostRule or None
-        The costs, if errors have different costs.
-    interval_error, class_error : float
-        Error probability of all limits, and of all certified classes.
-
-    Returns
-    -------
-    CertifiedLeaves
+    `interval_error` and `class_error` are the error probabilities of all limits, and of all
+    certified classes.
     """
     leaves = tree.leaf_ids
     counts, named = held_out.counts[leaves], predicted[leaves]
@@ -204,23 +167,6 @@ def certified_leaves(
     )
 
 
-class CertificateRecord(TypedDict):
-    """A certificate in JSON; attributes as in `Certificate`."""
-
-    alpha: float
-    alpha_classes: float
-    alpha_limits: float
-    n_grown: int
-    n_certifying: int
-    n_outside: int
-    n_compared: int
-    n_equal: int
-    at_costs: bool
-    statements: list[str]
-    fingerprint: str
-    leaves: list[dict[str, object]]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
     """What is proven about a tree, with one error probability for the whole.
@@ -228,34 +174,18 @@ class Certificate:
     It prints as text. Half of the error probability is spent on the predicted classes, half on the
     limits.
 
-    Parameters
-    ----------
-    alpha : float
-        Error probability of the whole.
-    n_grown, n_certifying : int
-        Rows that grew the tree, and rows that certify it.
-    n_outside : int
-        Certifying rows that stopped above the leaves at an unseen category.
-    at_costs : bool
-        Whether leaves decide by costs: then "right" is the cheapest decision.
-    leaves : CertifiedLeaves
-        Leaf by leaf.
-    classes_seen : tuple
-        The classes of the certifying rows.
-    fingerprint : str
-        SHA-256 of the tree and the counts, so that the certificate belongs to one model.
-    n_compared, n_equal : int
-        Certifying rows that were compared with the rows of the fit, and how many of them are equal
-        to one; by chance, or they would have been refused.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> X, y = [[i % 50] for i in range(200)], [int(i % 50 > 24) for i in range(200)]
-    >>> model = TreeClassifier(levels_from="honest", random_state=0).fit(X, y)
-    >>> certificate = model.certificate()
-    >>> certificate.n_grown, certificate.n_certifying, certificate.leaves.certified.tolist()
-    (100, 100, [True, True])
+    - `alpha`: error probability of the whole.
+    - `n_grown`, `n_certifying`: rows that grew the tree, and rows that certify it.
+    - `n_outside`: certifying rows that stopped above the leaves at an unseen category.
+    - `at_costs`: whether leaves decide by costs: then "right" is the cheapest decision.
+    - `leaves`: leaf by leaf.
+    - `classes_seen`: the classes of the certifying rows.
+    - `fingerprint`: SHA-256 of the tree and the counts, so that the certificate belongs to one
+      model.
+    - `n_compared`, `n_equal`: certifying rows that were compared with the rows of the fit, and how
+      many of them are equal to one; by chance, or they would have been refused.
+    - `stated_new`: whether it is the user's word alone that the tree has not seen the certifying
+      rows.
     """
 
     alpha: float
@@ -268,6 +198,7 @@ class Certificate:
     fingerprint: str
     n_compared: int = 0
     n_equal: int = 0
+    stated_new: bool = False
 
     @property
     def statements(self) -> list[str]:
@@ -276,10 +207,14 @@ class Certificate:
         n_certified = int(table.certified.sum())
         right = "makes the cheapest decision" if self.at_costs else "names its true majority class"
         wrong = "makes a decision that costs too much" if self.at_costs else "names the wrong class"
-        sentences = [
-            f"{count_of(self.n_grown, 'row')} grew the tree. {count_of(self.n_certifying, 'row')}, "
-            "which took no part in growing it, certify it."
-        ]
+        grown = f"{count_of(self.n_grown, 'row')} grew the tree."
+        certifying = count_of(self.n_certifying, "row")
+        sentences = [f"{grown} {certifying}, which took no part in growing it, certify it."]
+        if self.stated_new:
+            sentences = [
+                f"{grown} {certifying} certify it. That they took no part in growing it is the "
+                "user's word: the model cannot tell."
+            ]
         if n_certified:
             certified = [str(leaf) for leaf in table.leaf[table.certified]]
             subject = f"None of the leaves {listed(certified)} {wrong}"
@@ -349,18 +284,14 @@ class Certificate:
             )
         return warnings
 
-    def to_dict(self) -> CertificateRecord:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
+        rows = ("n_grown", "n_certifying", "n_outside", "n_compared", "n_equal")
         return {
             "alpha": self.alpha,
             "alpha_classes": self.alpha / 2,
             "alpha_limits": self.alpha / 2,
-            "n_grown": self.n_grown,
-            "n_certifying": self.n_certifying,
-            "n_outside": self.n_outside,
-            "n_compared": self.n_compared,
-            "n_equal": self.n_equal,
-            "at_costs": self.at_costs,
+            **{name: getattr(self, name) for name in (*rows, "stated_new", "at_costs")},
             "statements": self.statements,
             "fingerprint": self.fingerprint,
             "leaves": self.leaves.records(),
@@ -415,26 +346,9 @@ def guaranteed_table(
 ) -> LeafTable:
     """Return what is proven about the leaves as a `LeafTable`, all of it from held-out rows.
 
-    Parameters
-    ----------
-    table : CertifiedLeaves
-        Limits and p-values.
-    counts : ndarray of shape (n_leaves, n_classes)
-        Held-out rows by class.
-    predicted : ndarray of int, shape (n_leaves,)
-        The class that each leaf predicts.
-    held_out : HeldOut
-        Where they come from.
-    rule : CostRule or None
-        The costs.
-    class_error : float
-        Error probability of all flags.
-    utility : float or None
-        The lowest probability of a correct prediction that a leaf must be proven to have.
-
-    Returns
-    -------
-    LeafTable
+    `counts` and `predicted` are of the leaves. `class_error` is the error probability of all flags.
+    `utility` is the lowest probability of a correct prediction that a leaf must be proven to have,
+    or None.
     """
     n = table.n
     share = np.divide(table.n_correct, n, out=np.full(len(n), np.nan), where=n > 0)

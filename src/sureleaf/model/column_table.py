@@ -18,20 +18,7 @@ _LONGEST = 64
 
 
 class ColumnTable:
-    """Base of frozen dataclasses whose array fields are columns, all of one length.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True, eq=False, repr=False)
-    ... class Sizes(ColumnTable):
-    ...     name: NDArray[np.str_]
-    ...     n: NDArray[np.float64]
-    >>> Sizes(np.array(["a", "b"]), np.array([1.0, np.nan]))
-    name  n
-    a     1
-    b     -
-    """
+    """Base of frozen dataclasses whose array fields are columns, all of one length."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Columns by name."""
@@ -115,13 +102,7 @@ def end_of(text: str, longest: int = _LONGEST) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Return a value that JSON can hold; a number that is not finite becomes null.
-
-    Examples
-    --------
-    >>> json_value(np.float64("nan")), json_value(np.array([1, 2])), json_value("yes")
-    (None, [1, 2], 'yes')
-    """
+    """Return a value that JSON can hold; a number that is not finite becomes null."""
     if isinstance(value, np.ndarray | list):
         return [json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value

@@ -1,8 +1,12 @@
-"""From rows to a fitted model: grow, collapse, prune, choose how much to prune, count."""
+"""From rows to a fitted model: grow, collapse, choose how much to prune, prune, count.
 
-from collections.abc import Callable, Mapping, Sequence
+`fit_model` reads `fit_tree`, which reads `_build_by_penalty`: there each step is one line.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,21 +21,25 @@ from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, spli
 from sureleaf.model.repruning import Repruning
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import (
+    NodeAlphas,
     SizeCurve,
+    SizeSelection,
+    WantedSize,
+    best_first_alphas,
     choose_penalty,
     family_alphas,
     fold_sums,
     merge_unsure_leaves,
+    n_rounds_at_most,
     n_tested_parts,
     penalty_candidates,
-    penalty_for_size,
-    select_size,
+    select_sizes,
     unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, LeafEstimate, sized_estimate
+from sureleaf.random_streams import ROUND, seed_for
 from sureleaf.table import Schema
-from sureleaf.table.encoded_table import take_rows
 from sureleaf.tree import (
     GrowthRules,
     TrainingRows,
@@ -53,7 +61,6 @@ from sureleaf.tree.pruning import (
 
 __all__ = [
     "PenaltyRule",
-    "TreeFamily",
     "TreeSettings",
     "build",
     "fit_family",
@@ -63,6 +70,7 @@ __all__ = [
     "merge_if_wanted",
     "penalty_rule",
     "settings_model",
+    "size_margin",
     "trees_at_once",
 ]
 
@@ -74,58 +82,46 @@ _SMALL_TABLE = 1_000_000
 BY_FOLDS = ("auto", "cost_complexity", "utility")
 """Prunings whose strength is chosen by cross-validation."""
 
-NodeAlphas = Callable[[Tree], NDArray[np.float64]]
-"""From a tree to the penalty per leaf at which each inner node is cut."""
+MARGIN = 0.01
+"""How much accuracy may be given up for a smaller tree, if nothing else is said."""
+
+
+def size_margin(margin: float | None, max_leaves: int | None) -> float:
+    """Return the margin that chooses the size; None gives nothing up for less than `max_leaves`."""
+    if margin is not None:
+        return margin
+    return MARGIN if max_leaves is None else 0.0
 
 
 @dataclass(frozen=True)
 class TreeSettings:
     """Everything besides the rows that decides the fitted model.
 
-    Parameters
-    ----------
-    rules : GrowthRules
-        How splits are chosen.
-    collapse, pruning, confidence_factor, ccp_alpha, margin, cv
-        As for `TreeClassifier`.
-    seed : int
-        Key of the random assignments of rows (folds, rows held out).
-    n_threads : int
-        Threads that grow one tree.
-    keep_order : bool
-        Keep the order of the columns for further trees on the same rows.
-    utility_gain : float or None
-        For pruning by utility: what a leaf must add; None to choose it by cross-validation.
-    max_features : int, float, str or None
-        Columns drawn per node, as for `TreeClassifier`.
-    min_confidence : float or None
-        Leaves below it are merged, at the cost of `margin` at most.
-    monotone : mapping, sequence or None
-        The constraints as given to `TreeClassifier`; `for_table` turns them into signs.
-    penalty : float or None
-        For pruning="auto": the penalty per leaf; None to choose it by cross-validation.
-    penalties : ndarray or None
-        The penalties among which cross-validation has chosen. Levels choose among them again,
-        without the rows that they test: a penalty that had seen these rows would state levels
-        that are too high.
-    reprunings : tuple of Repruning
-        How the finished tree was pruned on request.
-    size_curve : SizeCurve or None
-        What the choice of size was made from.
-    leaf_estimate : LeafEstimate
-        From counts to class probabilities.
-    chooses_strength : bool
-        Whether the cross-validation that chooses the size also chooses the strength of
-        `leaf_estimate`.
-    levels_from, weights, unseen : str
-        As for `TreeClassifier`.
-    cost : ndarray of shape (n_classes, n_classes), or None
-        ``cost[actual][predicted]``, checked.
-
-    Examples
-    --------
-    >>> TreeSettings(GrowthRules("gini"), pruning=None).rules.criterion
-    'gini'
+    - `rules`: how splits are chosen.
+    - `collapse`, `pruning`, `confidence_factor`, `ccp_alpha`, `margin`, `cv`: as for
+      `TreeClassifier`.
+    - `max_leaves`: for pruning="auto": the largest number of leaves. Other prunings have it in
+      `rules`.
+    - `seed`: key of the random assignments of rows (folds, rows held out).
+    - `n_threads`: threads that grow one tree.
+    - `keep_order`: keep the order of the columns for further trees on the same rows.
+    - `utility_gain`: for pruning by utility: what a leaf must add; None to choose it by
+      cross-validation.
+    - `max_features`: columns drawn per node, as for `TreeClassifier`.
+    - `min_confidence`: leaves below it are merged, at the cost of `margin` at most, or of `MARGIN`.
+    - `monotone`: the constraints as given to `TreeClassifier`; `for_table` turns them into signs.
+    - `family`: for pruning="auto": the nested family that the tree is of, a key of `_families`.
+    - `penalty`: for pruning="auto": the penalty per leaf; None to choose it by cross-validation.
+    - `penalties`: the penalties among which cross-validation has chosen. Levels choose among them
+      again, without the rows that they test: a penalty that had seen these rows would state levels
+      that are too high.
+    - `reprunings`: how the finished tree was pruned on request.
+    - `size_curve`: what the choice of size was made from.
+    - `leaf_estimate`: from counts to class probabilities.
+    - `chooses_strength`: whether the cross-validation that chooses the size also chooses the
+      strength of `leaf_estimate`.
+    - `levels_from`, `weights`, `unseen`: as for `TreeClassifier`.
+    - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, checked.
     """
 
     rules: GrowthRules
@@ -133,12 +129,14 @@ class TreeSettings:
     pruning: str | None = "pessimistic"
     confidence_factor: float = 0.25
     ccp_alpha: float = 0.0
-    margin: float = 0.01
+    margin: float | None = None
+    max_leaves: int | None = None
     cv: Any = 10
     seed: int = 0
     n_threads: int = 1
     keep_order: bool = False
     utility_gain: float | None = None
+    family: str = "weakest_links"
     penalty: float | None = None
     penalties: NDArray[np.float64] | None = None
     reprunings: tuple[Repruning, ...] = ()
@@ -158,6 +156,11 @@ class TreeSettings:
         """The costs as a rule of decision; None if all errors cost the same."""
         return unequal_rule(self.cost)
 
+    @property
+    def wanted_size(self) -> WantedSize:
+        """Which size pruning="auto" chooses."""
+        return WantedSize(size_margin(self.margin, self.max_leaves), self.max_leaves)
+
     def for_table(self, schema: Schema, classes: NDArray[Any]) -> "TreeSettings":
         """Return the settings with what depends on the columns and classes of a table."""
         if self.monotone is None:
@@ -173,6 +176,11 @@ class TreeSettings:
         return self.utility_gain if self.pruning == "utility" else self.ccp_alpha or None
 
     @property
+    def grows_large_trees(self) -> bool:
+        """Whether a tree of nearly all rows is grown before it is pruned, or a fit needs folds."""
+        return self.pruning is not None or self.levels_from == "cross_fit"
+
+    @property
     def assigns_rows(self) -> bool:
         """Whether rows are assigned by number, to folds or to be held out, on the way to a tree."""
         by_folds = self.pruning in BY_FOLDS and self.chosen_penalty is None
@@ -186,39 +194,17 @@ def fit_model(
     *,
     groups: NDArray[Any] | None = None,
 ) -> tuple[TreeModel, TreeSettings]:
-    """Fit a tree to rows.
+    """Fit a tree to rows; rows of a group stay together where rows are assigned to folds.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-        Encoded rows with class codes and weights.
-    classes : ndarray
-        What the class codes mean.
-    settings : TreeSettings
-        How to fit.
-    groups : ndarray of shape (n_rows,), optional
-        Rows of a group stay together.
-
-    Returns
-    -------
-    model : TreeModel
-        Cross-fitted levels are still missing: `sureleaf.model.cross_fitting` adds them.
-    settings : TreeSettings
-        With what cross-validation has chosen, so that each tree of a fold costs one tree.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    >>> fit_model(rows, np.array(["no", "yes"]), TreeSettings(GrowthRules(), pruning=None))[0]
-    TreeModel of 2 leaves for classes 'no', 'yes'; levels from cross_fit, not computed yet
+    Cross-fitted levels are still missing in the model: `sureleaf.model.cross_fitting` adds them.
+    The settings are returned with what cross-validation has chosen, so that each tree of a fold
+    costs one tree.
     """
     if settings.cost is not None:
         cost_rule(settings.cost, classes)  # raises unless it fits the classes
     settings = settings.for_table(rows.table.schema, classes)
     tree, resolved, counted = fit_tree(rows, settings, groups=groups)
-    if settings.rules.has_c45_missing:
+    if settings.rules.merges_close_values:
         _warn_of_hidden_cuts(rows, resolved, groups)
     model = settings_model(tree, rows, classes, resolved, leaf_counts_of(tree, counted))
     if settings.levels_from == "honest":
@@ -242,15 +228,11 @@ def _warn_of_hidden_cuts(
     narrow = rows.narrow_columns(settings.n_threads)
     if not narrow or len(rows.labels) < 2:
         return
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     # One fixed draw: whether a user is warned must not depend on random_state=None.
-    is_test = hold_out(rows.labels, seed=0, groups=groups)
-    train, tested = (
-        rows.with_weights(np.where(is_test, 0.0, weights)),
-        np.where(is_test, weights, 0),
-    )
-    if not train.total_weight or not tested.any():
+    train, test = split_rows(rows, hold_out(rows.labels, seed=0, groups=groups))
+    if not train.total_weight or not test.total_weight:
         return
+    tested = test.row_weights
     free = replace(settings, rules=replace(settings.rules, thresholds="midpoint"))
     trees = [build(train, each, groups=groups) for each in (settings, free)]
     is_right = [_is_right(tree, rows, settings) for tree in trees]
@@ -350,91 +332,58 @@ def settings_model(
 def fit_tree(
     rows: TrainingRows, settings: TreeSettings, *, groups: NDArray[Any] | None = None
 ) -> tuple[Tree, TreeSettings, TrainingRows]:
-    """Grow and prune a tree; an honest one counts other rows than those that grow it.
+    """Grow a tree, choose how much to prune if that is still to be chosen, prune and merge.
 
-    Returns
-    -------
-    tree : Tree
-    settings : TreeSettings
-        With what cross-validation has chosen.
-    counted : TrainingRows
-        The rows that the counts of the tree are of.
+    The settings are returned with what cross-validation has chosen, and the rows that the counts of
+    the tree are of: an honest one counts other rows than those that grow it.
     """
-    if settings.levels_from != "honest":
-        return *_build_resolved(rows, settings, groups), rows
-    growing, counted = _honest_parts(rows, settings, groups)
-    tree, resolved = _build_resolved(growing, settings, groups)
-    return recount(tree, counted), resolved, counted
+    growing = counted = rows
+    if settings.levels_from == "honest":
+        growing, counted = _honest_parts(rows, settings, groups)
+    if settings.pruning == "reduced_error":
+        tree = _build_by_reduced_error(growing, settings, groups)
+    else:
+        tree, settings = _build_by_penalty(growing, settings, groups)
+    tree = merge_if_wanted(tree, settings)
+    return (tree if counted is rows else recount(tree, counted)), settings, counted
 
 
-@dataclass(frozen=True, eq=False)
-class TreeFamily:
-    """Trees of several sizes, pruned from one large tree by their weakest links.
-
-    Parameters
-    ----------
-    settings : TreeSettings
-        With what cross-validation has chosen.
-    chosen : Tree
-        The tree that the settings choose.
-    most_accurate : Tree
-        The tree that a margin of 0 chooses.
-    by_size : tuple of Tree
-        For each wanted number of leaves, the largest tree that does not exceed it.
-    """
-
-    settings: TreeSettings
-    chosen: Tree
-    most_accurate: Tree
-    by_size: tuple[Tree, ...]
+def build(
+    rows: TrainingRows, settings: TreeSettings, *, groups: NDArray[Any] | None = None
+) -> Tree:
+    """Return the tree of `fit_tree` alone, counted by all rows."""
+    settings = replace(settings, levels_from="training")
+    return fit_tree(rows, settings, groups=groups)[0]
 
 
 def fit_family(
     rows: TrainingRows,
     settings: TreeSettings,
     most_leaves: Sequence[int],
-    *,
-    groups: NDArray[Any] | None = None,
-) -> TreeFamily:
+) -> list[tuple[Tree, TreeSettings]]:
     """Fit a tree with pruning="auto", and other sizes of it, by one cross-validation.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-        Encoded rows with class codes and weights.
-    settings : TreeSettings
-        How to fit; the pruning is "auto".
-    most_leaves : sequence of int
-        The wanted numbers of leaves.
-    groups : ndarray of shape (n_rows,), optional
-        Rows of a group stay together.
-
-    Returns
-    -------
-    TreeFamily
+    Returns what `fit_tree` gives: with these settings, with a margin of 0 and no largest number of
+    leaves, and with each of `most_leaves` as the largest number and no margin.
     """
-    rule = penalty_rule(settings)
-    if rule is None or settings.pruning != "auto":
+    if settings.pruning != "auto":
         raise InvalidArgumentError(
             f"a family of trees needs pruning='auto'; got {settings.pruning!r}."
         )
     growing = counted = rows
     if settings.levels_from == "honest":
-        growing, counted = _honest_parts(rows, settings, groups)
+        growing, counted = _honest_parts(rows, settings, None)
     large = grow_unpruned(growing, replace(settings, keep_order=True))
-    resolved = _with_selected_size(large, growing, settings, groups)
-    curve, penalty = resolved.size_curve, resolved.penalty
-    assert curve is not None
-    assert penalty is not None
-    own = rule.node_alphas(large)
-    trees = [
-        merge_if_wanted(cut(large, own <= penalty), settings),
-        merge_if_wanted(cut(large, own <= curve.alphas[curve.smallest_within(0.0)]), settings),
-        *(cut(large, own <= penalty_for_size(large, own, most)) for most in most_leaves),
+    every = [
+        settings,
+        replace(settings, margin=0.0, max_leaves=None),
+        *(replace(settings, margin=None, max_leaves=most) for most in most_leaves),
     ]
-    if counted is not rows:
-        trees = [recount(tree, counted) for tree in trees]
-    return TreeFamily(resolved, trees[0], trees[1], tuple(trees[2:]))
+    fits = []
+    for resolved in _with_selected_sizes(large, growing, every, None):
+        tree = merge_if_wanted(_cut_at_penalty(large, resolved), resolved)
+        fits.append((tree if counted is rows else recount(tree, counted), resolved))
+    return fits
 
 
 def _honest_parts(
@@ -442,7 +391,7 @@ def _honest_parts(
 ) -> tuple[TrainingRows, TrainingRows]:
     """Rows that grow the tree, and rows that are counted."""
     # Without looking at classes: only then are the two parts independent, which guarantees need.
-    has_weight = np.ones(len(rows.labels)) if rows.weights is None else rows.weights > 0
+    has_weight = rows.row_weights > 0
     is_counted = hold_out(has_weight.astype(np.int32), seed=settings.seed, groups=groups, n_parts=2)
     growing, counted = split_rows(rows, is_counted)
     if not growing.total_weight or not counted.total_weight:
@@ -457,14 +406,14 @@ def _held_out(
     model: TreeModel, rows: TrainingRows, counted: TrainingRows, groups: NDArray[Any] | None
 ) -> HeldOut:
     """Count the rows that did not grow an honest tree, and say if they allow no guarantee."""
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    weights = rows.row_weights
     index = np.flatnonzero(counted.weights) if counted.weights is not None else np.arange(0)
     problem = ""
     if np.any((weights != 1.0) & (weights != 0.0)):
         problem = "the rows of this fit have weights (sample_weight or class_weight)."
     elif groups is not None and len(np.unique(groups)) < len(groups):
         problem = "the rows of this fit come in groups."
-    table = take_rows(rows.table, index)
+    table = rows.table[index]
     return HeldOut(
         n_grown=int(np.count_nonzero(weights)) - len(index),
         counts=model.end_counts(table, rows.labels[index]),
@@ -479,28 +428,29 @@ def trees_at_once(rows: TrainingRows, n_threads: int) -> int:
     return n_threads if is_small else min(2, n_threads)
 
 
-def build(
-    rows: TrainingRows, settings: TreeSettings, *, groups: NDArray[Any] | None = None
-) -> Tree:
-    """Grow and prune a tree.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    >>> build(rows, TreeSettings(GrowthRules(), pruning=None))
-    Tree of 3 nodes, 2 leaves, depth 1
-    """
-    return _build_resolved(rows, settings, groups)[0]
-
-
-def _build_resolved(
+def _build_by_penalty(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> tuple[Tree, TreeSettings]:
-    """Grow, prune and merge; the settings returned hold what cross-validation has chosen."""
-    tree, resolved = _build_pruned(rows, settings, groups)
-    return merge_if_wanted(tree, settings), resolved
+    """Grow a tree and prune it, by a penalty per leaf unless the pruning is pessimistic."""
+    is_to_choose = settings.pruning in BY_FOLDS and settings.chosen_penalty is None
+    tree = grow_unpruned(rows, replace(settings, keep_order=settings.keep_order or is_to_choose))
+    if is_to_choose and settings.pruning == "auto":
+        settings = _with_selected_sizes(tree, rows, [settings], groups)[0]
+    elif is_to_choose:
+        settings = _with_chosen_penalty(tree, rows, settings, groups)
+    if settings.pruning == "pessimistic":
+        tree = prune_pessimistic(tree, rows, confidence_factor=settings.confidence_factor)
+    elif settings.pruning is not None:
+        tree = _cut_at_penalty(tree, settings)
+    return tree, settings
+
+
+def _cut_at_penalty(tree: Tree, settings: TreeSettings) -> Tree:
+    """Prune by the penalty that was given or chosen."""
+    rule, penalty = penalty_rule(settings), settings.chosen_penalty
+    assert rule is not None, "only a pruning by penalties has a penalty"
+    assert penalty is not None, "it is chosen before"
+    return cut(tree, rule.node_alphas(tree) <= penalty)
 
 
 def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
@@ -511,37 +461,9 @@ def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
         tree,
         sized_estimate(settings.rule)(tree, tree.class_counts),
         min_confidence=settings.min_confidence,
-        margin=settings.margin,
+        margin=MARGIN if settings.margin is None else settings.margin,
         rule=settings.rule,
     )
-
-
-def _build_pruned(
-    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
-) -> tuple[Tree, TreeSettings]:
-    if settings.pruning == "reduced_error":
-        return _build_by_reduced_error(rows, settings, groups), settings
-    rule, penalty = penalty_rule(settings), settings.chosen_penalty
-    is_to_choose = rule is not None and penalty is None
-    tree = grow_unpruned(rows, replace(settings, keep_order=settings.keep_order or is_to_choose))
-    if settings.pruning == "pessimistic":
-        factor = settings.confidence_factor
-        return prune_pessimistic(tree, rows, confidence_factor=factor), settings
-    if rule is None:
-        return tree, settings
-    if penalty is None and settings.pruning == "auto":
-        settings = _with_selected_size(tree, rows, settings, groups)
-        penalty = settings.penalty
-    if penalty is None:
-        # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
-        candidates = penalty_candidates(tree, rule.node_alphas(tree))
-        penalty = max(_chosen_by_folds(candidates, rows, settings, groups, rule), _TINY)
-        settings = replace(settings, penalties=candidates)
-        if settings.pruning == "utility":
-            settings = replace(settings, utility_gain=penalty)
-        else:
-            settings = replace(settings, ccp_alpha=penalty)
-    return cut(tree, rule.node_alphas(tree) <= penalty), settings
 
 
 _TINY = float(np.finfo(float).tiny)
@@ -550,47 +472,93 @@ _SPREADS = {"cost_complexity": 1.0, "utility": 0.5}
 nested trees on the same rows rise and fall together, so half of one distinguishes them, too."""
 
 
-def _with_selected_size(
-    tree: Tree, rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
-) -> TreeSettings:
-    """Choose the size of the tree, and what it would be without each fold."""
-    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
-    n_at_once = min(trees_at_once(rows, settings.n_threads), n_tested_parts(fold_of))
+def _with_selected_sizes(
+    tree: Tree,
+    rows: TrainingRows,
+    every: Sequence[TreeSettings],
+    groups: NDArray[Any] | None,
+) -> list[TreeSettings]:
+    """Choose the size of the tree by each of some settings that differ in the wanted size alone."""
+    settings, wanted = every[0], [each.wanted_size for each in every]
+    rounds = _fold_rounds(rows, settings, groups)
+    first = next(rounds)
+    n_at_once = min(trees_at_once(rows, settings.n_threads), n_tested_parts(first))
     of_part = replace(settings, keep_order=True, n_threads=max(1, settings.n_threads // n_at_once))
-    selection = select_size(
+    selections = select_sizes(
         tree,
         rows,
-        fold_of,
+        chain([first], rounds),
         lambda part: grow_unpruned(part, of_part),
-        sized_estimate(settings.rule),  # so a tree does not depend on how its leaves are estimated
-        margin=settings.margin,
+        _families(settings, max(each.max_leaves or 0 for each in wanted)),
+        wanted,
         rule=settings.rule,
         n_at_once=n_at_once,
     )
+    return [_with_selection(*pair) for pair in zip(every, selections, strict=True)]
+
+
+def _with_selection(settings: TreeSettings, selection: SizeSelection) -> TreeSettings:
     if settings.chooses_strength:
         estimate = sized_estimate(settings.rule, selection.strength)
         settings = replace(settings, leaf_estimate=estimate, chooses_strength=False)
     return replace(
         settings,
+        family=selection.family,
         penalty=selection.alpha,
-        penalties=selection.curve.alphas,
+        penalties=selection.penalties,
         size_curve=selection.curve,
     )
+
+
+def _fold_rounds(
+    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+) -> Iterator[NDArray[np.int64]]:
+    """Yield assignments of the rows to folds; there is one if the caller gives the folds."""
+    n_rounds = 1
+    if isinstance(settings.cv, int | np.integer):
+        n_rounds = n_rounds_at_most(
+            len(rows.labels) if rows.weights is None else int(np.count_nonzero(rows.weights))
+        )
+    for number in range(n_rounds):
+        seed = settings.seed if number == 0 else seed_for(settings.seed, ROUND, number)
+        yield fold_numbers(rows.labels, settings.cv, seed=seed, groups=groups)
+
+
+def _families(settings: TreeSettings, most_leaves: int) -> dict[str, NodeAlphas]:
+    """Return the nested families of trees among which pruning="auto" chooses.
+
+    The second is only of use to find the best tree of so many leaves, which may be 0 for no limit.
+    """
+    rule = settings.rule
+    families: dict[str, NodeAlphas] = {"weakest_links": lambda tree: family_alphas(tree, rule)}
+    if most_leaves:
+        criterion = settings.rules.criterion
+        families["best_first"] = lambda tree: best_first_alphas(tree, criterion, most_leaves, rule)
+    return families
+
+
+def _with_chosen_penalty(
+    tree: Tree, rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
+) -> TreeSettings:
+    """Choose the penalty of cost-complexity pruning or of pruning by utility."""
+    rule = penalty_rule(settings)
+    assert rule is not None, "both prune by penalties"
+    candidates = penalty_candidates(tree, rule.node_alphas(tree))
+    # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
+    penalty = max(_chosen_by_folds(candidates, rows, settings, groups, rule), _TINY)
+    if settings.pruning == "utility":
+        return replace(settings, penalties=candidates, utility_gain=penalty)
+    return replace(settings, penalties=candidates, ccp_alpha=penalty)
 
 
 @dataclass(frozen=True)
 class PenaltyRule:
     """How the penalty per leaf of a pruning is chosen from tests of the trees of folds.
 
-    Parameters
-    ----------
-    node_alphas : callable
-        From a tree to the penalty at which each inner node is cut.
-    fold_sums : callable
-        From a tree, one or more sets of test rows and penalties to sums over each set, one line per
-        penalty. The sums of several folds add up.
-    choose : callable
-        From penalties and sums to the chosen penalty.
+    `node_alphas` gives the penalty at which each inner node of a tree is cut. `fold_sums` takes a
+    tree, one or more sets of test rows and penalties, and gives sums over each set, one line per
+    penalty; the sums of several folds add up. `choose` takes penalties and sums, and gives the
+    chosen penalty.
     """
 
     node_alphas: NodeAlphas
@@ -603,17 +571,17 @@ class PenaltyRule:
 def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     """Return the rule of a pruning by weakest links; None for other prunings."""
     if settings.pruning == "auto":
-        costs, margin = settings.rule, settings.margin
+        costs, margin = settings.rule, settings.wanted_size.margin
+        of_family = _families(settings, settings.max_leaves or 0)[settings.family]
 
         def sums_of_fold(
             tree: Tree, tests: Sequence[TrainingRows], penalties: NDArray[np.float64]
         ) -> list[NDArray[np.float64]]:
-            unit = unit_of_costs(tree, costs)
-            sums = fold_sums(tree, tests, penalties, sized_estimate(costs), costs)
-            return [each * unit for each in sums]
+            sums = fold_sums(tree, tests, of_family(tree), penalties, costs)
+            return [each * unit_of_costs(tree, costs) for each in sums]
 
         return PenaltyRule(
-            lambda tree: family_alphas(tree, costs),
+            of_family,
             sums_of_fold,
             lambda penalties, sums: choose_penalty(penalties, sums, margin),
         )
@@ -660,7 +628,7 @@ def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> NDArray[np.
     rule = settings.rule
     if rule is None or (settings.rules.monotone is not None and rows.n_classes > 2):
         return None
-    own = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    own = rows.row_weights
     totals: NDArray[np.float64] = np.bincount(rows.labels, own, rows.n_classes).astype(float)
     per_class = rule.class_weights(totals)
     return None if np.ptp(per_class) < 1e-12 else per_class
@@ -676,7 +644,7 @@ def _grow_at_costs(
 
     Limits are of rows of the lightest class: otherwise its rows could hardly be split off.
     """
-    own = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    own = rows.row_weights
     weighted = rows.with_weights(own * per_class[rows.labels])
     lightest = float(per_class[per_class > 0].min())
     rules = replace(
@@ -727,12 +695,9 @@ def _build_by_reduced_error(
     """Grow on two thirds of the rows, prune by the others, then count all rows."""
     if len(rows.labels) < 2:
         return grow_unpruned(rows, settings)
-    is_held_out = hold_out(rows.labels, seed=settings.seed, groups=groups)
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    tree = grow_unpruned(rows.with_weights(np.where(is_held_out, 0.0, weights)), settings)
-    held_out = rows.with_weights(np.where(is_held_out, weights, 0.0))
-    pruned = prune_reduced_error(tree, held_out, settings.rule)
-    return replace(pruned, class_counts=count_nodes(pruned, rows))
+    growing, held_out = split_rows(rows, hold_out(rows.labels, seed=settings.seed, groups=groups))
+    tree = prune_reduced_error(grow_unpruned(growing, settings), held_out, settings.rule)
+    return recount(tree, rows)
 
 
 def _chosen_by_folds(
@@ -744,11 +709,9 @@ def _chosen_by_folds(
 ) -> float:
     """Return the penalty that the trees of the folds choose among the candidates."""
     fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     sums = np.zeros((len(candidates), 3))
     for fold in np.unique(fold_of[fold_of >= 0]):
-        train = rows.with_weights(np.where(fold_of == fold, 0.0, weights))
-        test = rows.with_weights(np.where(fold_of == fold, weights, 0.0))
+        train, test = split_rows(rows, fold_of == fold)
         if train.total_weight:
             sums += rule.fold_sums(grow_unpruned(train, settings), [test], candidates)[0]
     return rule.choose(candidates, sums)

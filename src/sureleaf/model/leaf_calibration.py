@@ -1,9 +1,15 @@
-"""How accurate each node of a tree is on unseen rows, estimated from out-of-fold predictions.
+"""How accurate a leaf is on unseen rows, learned from leaves of trees that did not see the rows.
 
-Every out-of-fold row fell into a leaf of a tree that was grown without it, and was predicted
-correctly or not. The features of that leaf (the share of its predicted class among the growing
-rows, shrunk weakly and strongly towards the nodes above it) tell how accurate such leaves are: a
-logistic curve of two terms, the leaf calibration.
+Each formula is a function of arrays; its constants are default arguments. docs/levels-computed.md
+has them in one table, with what happens without each.
+
+Fold trees were grown without the rows that they predict. So each of their leaves is a trial: so
+many growing rows of each class, and so many of so many other rows predicted correctly. From these
+trials follow
+
+- `fit_leaf_calibration`: the mean accuracy of leaves with the same features (`leaf_features`),
+- `leaf_strength`: by how much leaves with the same features differ,
+- `error_concentration`: how far the errors of a leaf are of one class.
 
 Honest trees need no such curve, because their counts come from rows that did not grow them:
 `honest_accuracy` only shrinks these counts.
@@ -13,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, expit, logit
+from scipy.optimize import brentq, minimize
+from scipy.special import betaln, expit, gammainc, gammaln, logit
 
 from sureleaf import _kernel
 from sureleaf.tree import Tree
@@ -22,8 +29,11 @@ from sureleaf.tree.structure import row_sums
 __all__ = [
     "LeafCalibration",
     "LeafStrength",
+    "error_concentration",
     "fit_leaf_calibration",
     "honest_accuracy",
+    "honest_concentration",
+    "largest_error_share",
     "leaf_features",
     "leaf_strength",
     "shift_to_mean",
@@ -33,15 +43,12 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-_FEATURE_STRENGTHS = (1.0, 30.0)
-"""Rows that a node borrows from its parent: hardly any, and many. The curve weighs the two."""
+STRENGTHS: FloatArray = np.exp2(np.arange(13.0))
+"""Numbers of rows, 1 to 4,096, that are tried where a likelihood tells how many are right. A wider
+grid changes nothing."""
 
 _HONEST_STRENGTHS = 2.0 ** np.arange(-1, 10)
 """Rows that an honest node may borrow from its parent; the most likely number is taken."""
-
-_MAX_STEPS = 100
-_SMALL_STEP = 1e-9
-"""Newton's method ends with a smaller step."""
 
 _SHARE_MARGIN = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
@@ -62,17 +69,40 @@ def shrink_to_parent(
     return shares
 
 
-def leaf_features(tree: Tree, predicted: NDArray[np.intp]) -> FloatArray:
-    """Return the log odds of the predicted class of every node, shrunk weakly and strongly."""
+def leaf_features(
+    tree: Tree,
+    predicted: NDArray[np.intp],
+    n_rows: float,
+    *,
+    strengths: tuple[float, ...] = (1.0, 30.0),
+) -> FloatArray:
+    """Return what is known of the accuracy of every node: purity and size.
+
+    The features of a node are ``logit(share)``, where the share of its predicted class has hardly
+    any and many rows of its parent's added, and ``-1 / (n + 1)``: of two leaves that are equally
+    pure, the larger one is more accurate on unseen rows.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    predicted : ndarray of int, shape (n_nodes,)
+        Index of the class that each node predicts.
+    n_rows : float
+        The node has so many rows times its share of the tree's: a fold tree has fewer rows, and is
+        not to seem less accurate for that.
+    strengths : tuple of float
+        Rows of the parent that are added.
+    """
     nodes = np.arange(tree.n_nodes)
     shares = [
         shrink_to_parent(tree, tree.class_counts, strength)[nodes, predicted]
-        for strength in _FEATURE_STRENGTHS
+        for strength in strengths
     ]
-    features: FloatArray = logit(
-        np.clip(np.column_stack(shares), _SHARE_MARGIN, 1.0 - _SHARE_MARGIN)
-    )
-    return features
+    purity = logit(np.clip(shares, _SHARE_MARGIN, 1.0 - _SHARE_MARGIN))
+    n = row_sums(tree.class_counts)
+    size = -1.0 / (n * (n_rows / n[0]) + 1.0)
+    return np.column_stack([*purity, size])
 
 
 @dataclass(frozen=True)
@@ -102,96 +132,50 @@ class LeafCalibration:
 
 
 def fit_leaf_calibration(
-    features: FloatArray, correct: FloatArray, weights: FloatArray
+    features: FloatArray, correct: FloatArray, total: FloatArray, *, ridge: float = 1.0
 ) -> LeafCalibration:
-    """Fit the curve to out-of-fold rows, with a unit ridge on slopes of standardised features.
+    """Fit ``logit(accuracy) = constant + slopes @ features`` to the tested rows of leaves.
+
+    Slopes are not negative, because a purer or a larger leaf is not worse. The ridge on slopes of
+    standardised features is the prior of a standard normal distribution; it keeps them finite where
+    a feature separates the correct rows from the wrong ones.
 
     Parameters
     ----------
-    features : ndarray of shape (n_rows, n_features)
-        Features of the leaf that predicted each row.
-    correct : ndarray of shape (n_rows,)
-        1 if that prediction is correct, 0 if not.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
+    features : ndarray of shape (n_leaves, n_features)
+        The leaves' features.
+    correct, total : ndarray of shape (n_leaves,)
+        How many tested rows each leaf predicts correctly, and how many there are.
+    ridge : float
+        Half of it, times the squared slopes, is added to the negative log likelihood.
     """
-    total = weights.sum()
-    rate = float(np.clip((weights * correct).sum(), 0.5, max(total - 0.5, 0.5))) / max(total, 1.0)
+    n_rows = total.sum()
+    rate = np.clip(correct.sum(), 0.5, max(n_rows - 0.5, 0.5)) / max(n_rows, 1.0)
     n_features = features.shape[1]
-    if correct.min() == correct.max():  # the features distinguish nothing; the curve is flat
+    if correct.sum() in (0.0, n_rows):  # the features distinguish nothing; the curve is flat
         return LeafCalibration(float(logit(rate)), (0.0,) * n_features)
-    center = weights @ features / total
-    scale = np.sqrt(weights @ (features - center) ** 2 / total)
-    varies = scale > 1e-9
-    scale = np.where(varies, scale, 1.0)
-    scaled = np.column_stack([np.ones(len(features)), (features - center) / scale])
-    start = np.concatenate([[logit(rate)], np.zeros(n_features)])
-    used = np.concatenate([[True], varies])
-    terms = _ridge_terms(scaled, correct, weights, start, used)
-    while (terms[1:] < 0).any():  # purer leaves are not worse
-        used[1 + int(np.argmin(terms[1:]))] = False
-        terms = _ridge_terms(scaled, correct, weights, start, used)
-    slopes = terms[1:] / scale
-    return LeafCalibration(float(terms[0] - slopes @ center), tuple(slopes.tolist()))
+    center = total @ features / n_rows
+    scale = np.sqrt(total @ (features - center) ** 2 / n_rows)
+    scale = np.where(scale > 1e-9, scale, np.inf)  # a feature that does not vary has no slope
+    design = np.column_stack([np.ones(len(features)), (features - center) / scale])
+    penalty = np.array([0.0, *[ridge] * n_features])
 
-
-def _ridge_terms(
-    scaled: FloatArray,
-    correct: FloatArray,
-    weights: FloatArray,
-    start: FloatArray,
-    used: NDArray[np.bool_],
-) -> FloatArray:
-    """Return constant and slopes by Newton's method, with a unit ridge on the slopes.
-
-    The loss is convex; steps are halved while they increase it. Terms that are not used are 0.
-    """
-    design = scaled[:, used]
-    ridge = np.concatenate([[0.0], np.ones(design.shape[1] - 1)])
-    terms = start[used].copy()
-
-    def loss(terms: FloatArray) -> float:
+    def loss(terms: FloatArray) -> tuple[float, FloatArray]:
         odds = design @ terms
-        misfit = weights @ (np.logaddexp(0.0, odds) - correct * odds)
-        return float(misfit + 0.5 * ridge @ terms**2)
+        misfit = total @ np.logaddexp(0.0, odds) - correct @ odds + penalty @ terms**2 / 2
+        slope = design.T @ (total * expit(odds) - correct) + penalty * terms
+        return misfit / n_rows, slope / n_rows
 
-    now = loss(terms)
-    for _ in range(_MAX_STEPS):
-        p = expit(design @ terms)
-        slope = design.T @ (weights * (p - correct)) + ridge * terms
-        curvature = (design * (weights * p * (1.0 - p))[:, np.newaxis]).T @ design
-        step = _solve(curvature + np.diag(ridge + 1e-9), slope)
-        after = loss(terms - step)
-        while after > now and np.abs(step).max() > _SMALL_STEP:
-            step /= 2.0
-            after = loss(terms - step)
-        terms, now = terms - step, after
-        if np.abs(step).max() <= _SMALL_STEP:
-            break
-    all_terms = np.zeros(len(start))
-    all_terms[used] = terms
-    return all_terms
-
-
-def _solve(curvature: FloatArray, slope: FloatArray) -> FloatArray:
-    """Solve for the step; beside weights of 1e18 rows and more, the ridge is rounded away."""
-    try:
-        return np.asarray(np.linalg.solve(curvature, slope), np.float64)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(curvature, slope, rcond=None)[0], np.float64)
-
-
-def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> float:
-    """Return the shift of all log odds that makes the share-weighted mean accuracy the target."""
-    odds = logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9))
-    low, high = -60.0, 60.0
-    for _ in range(64):
-        middle = (low + high) / 2
-        if shares @ expit(odds + middle) < target:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    best = minimize(
+        loss,
+        np.array([logit(rate), *[0.0] * n_features]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(None, None), *[(0.0, None)] * n_features],
+        options={"ftol": 1e-15, "gtol": 1e-9},
+    )
+    slopes = best.x[1:] / scale
+    return LeafCalibration(float(best.x[0] - slopes @ center), tuple(slopes.tolist()))
 
 
 @dataclass(frozen=True)
@@ -221,56 +205,135 @@ class LeafStrength:
         return strength
 
 
-_ROW_SHARES = 2.0 ** np.arange(-4, 1)
-"""Rows of knowledge per growing row: a leaf is not known better than its own rows could tell."""
-
-_LEAF_STRENGTHS = 2.0 ** np.arange(3, 10)
-"""Rows of knowledge that a leaf of any number of rows has at most."""
-
-
 def leaf_strength(
-    leaf: NDArray[np.intp],
     correct: FloatArray,
+    total: FloatArray,
     accuracy: FloatArray,
-    leaf_rows: FloatArray,
-    weights: FloatArray,
+    grown: FloatArray,
+    *,
+    rows_per_row: FloatArray = STRENGTHS[:5],
+    strengths: FloatArray = STRENGTHS,
 ) -> LeafStrength:
     """Estimate how well the curve knows the accuracy of single leaves.
 
-    Predictions of rows in the same leaf are more often correct, or wrong, together than the curve
-    explains. Their number is taken as beta-binomial. All combinations of the two parts of the
-    strength are equally probable beforehand; the result has their posterior means, since
-    variances are proportional to them.
+    Tested rows of the same leaf are more often correct, or wrong, together than the curve explains.
+    Their number is taken as beta-binomial, ``BetaBinomial(total, s p, s (1 - p))`` with the
+    accuracy p of the curve and the strength ``1 / s = per_row / (n + 1) + per_leaf``. All
+    combinations of the two parts are equally probable beforehand; the result has their posterior
+    means, since variances are proportional to them.
 
     Parameters
     ----------
-    leaf : ndarray of int, shape (n_rows,)
-        A number for the leaf of each out-of-fold row.
-    correct, accuracy, leaf_rows : ndarray of shape (n_rows,)
-        Whether the row is predicted correctly, the accuracy that the curve gives its leaf, and
-        the growing rows of that leaf.
-    weights : ndarray of shape (n_rows,)
-        How many rows each row counts for. The accuracy is that of weighted rows, so rows that
-        count alike would look as if leaves varied.
-
-    Returns
-    -------
-    LeafStrength
+    correct, total : ndarray of shape (n_leaves,)
+        How many tested rows each leaf predicts correctly, and how many there are.
+    accuracy, grown : ndarray of shape (n_leaves,)
+        The accuracy that the curve gives the leaf, and its growing rows.
+    rows_per_row : ndarray
+        Growing rows per row of knowledge: a leaf is not known better than its rows could tell.
+    strengths : ndarray
+        Rows of knowledge that a leaf of any number of rows has at most.
     """
-    _, index = np.unique(leaf, return_inverse=True)
-    total = np.bincount(index, weights)
-    n_correct = np.bincount(index, weights * correct)
-    rate = np.clip(np.bincount(index, weights * accuracy) / total, 1e-6, 1 - 1e-6)
-    grown = np.bincount(index, weights * leaf_rows) / total
-    per_row, per_leaf = (
-        part.reshape(-1, 1) for part in np.meshgrid(1.0 / _ROW_SHARES, 1.0 / _LEAF_STRENGTHS)
-    )
+    accuracy = np.clip(accuracy, 1e-6, 1.0 - 1e-6)
+    per_row, per_leaf = (part.reshape(-1, 1) for part in np.meshgrid(rows_per_row, 1.0 / strengths))
     strength = 1.0 / (per_row / (grown + 1.0) + per_leaf)
-    a, b = strength * rate, strength * (1.0 - rate)
-    likelihoods = (betaln(a + n_correct, b + (total - n_correct)) - betaln(a, b)).sum(axis=1)
-    posterior = np.exp(likelihoods - likelihoods.max())
-    posterior /= posterior.sum()
-    return LeafStrength(float(posterior @ per_row[:, 0]), float(posterior @ per_leaf[:, 0]))
+    a, b = strength * accuracy, strength * (1.0 - accuracy)
+    weights = _posterior(betaln(a + correct, b + (total - correct)) - betaln(a, b))
+    return LeafStrength(float(weights @ per_row[:, 0]), float(weights @ per_leaf[:, 0]))
+
+
+def error_concentration(
+    grown: FloatArray, wrong: FloatArray, shares: FloatArray, *, strengths: FloatArray = STRENGTHS
+) -> float:
+    """Estimate how far the errors of a leaf are of the same class: few rows mean very far.
+
+    The errors of a leaf among the tested rows are taken as Dirichlet-multinomial with the weights
+    ``grown + m shares``: the classes of the leaf's growing rows that it does not predict, and m
+    rows of all classes. If one neighbour class makes most of the errors of a leaf, m is small. All
+    strengths m are equally probable beforehand; the result is the posterior mean of their
+    logarithm.
+
+    Parameters
+    ----------
+    grown, wrong : ndarray of shape (n_leaves, n_classes)
+        Growing rows, and tested rows, of the classes that each leaf does not predict; 0 for the
+        class that it predicts.
+    shares : ndarray of shape (n_leaves, n_classes)
+        Shares of the other classes in the whole table; 0 for the predicted class.
+    strengths : ndarray
+        The numbers of rows m that are tried.
+
+    Examples
+    --------
+    >>> shares = np.full((40, 4), [0, 1 / 3, 1 / 3, 1 / 3])
+    >>> one_class = np.repeat(9.0 * np.eye(4)[1:3], 20, axis=0)
+    >>> error_concentration(np.zeros((40, 4)), one_class, shares) < 2
+    True
+    >>> error_concentration(np.zeros((40, 4)), np.full((40, 4), [0, 3.0, 3, 3]), shares) > 100
+    True
+    """
+    wrong_rows, grown_rows = row_sums(wrong), row_sums(grown)
+    known = wrong_rows > 0
+    logs = []
+    for m in strengths:
+        weights = np.where(shares[known] > 0, grown[known] + m * shares[known], 1.0)
+        total = grown_rows[known] + m
+        likelihood = gammaln(weights + wrong[known]) - gammaln(weights)
+        logs.append(likelihood.sum() - (gammaln(total + wrong_rows[known]) - gammaln(total)).sum())
+    return float(np.exp(_posterior(np.array(logs)[:, np.newaxis]) @ np.log(strengths)))
+
+
+def largest_error_share(weights: FloatArray) -> FloatArray:
+    """Return the expected share of the class that makes most of the errors of each leaf.
+
+    The shares of the classes have a Dirichlet distribution. They are gamma variables over their
+    sum, which does not depend on them, so the mean of the largest share is the mean of the largest
+    gamma variable, the integral of ``1 - product of P(weight, t)`` over t, over that of the sum.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_leaves, n_classes)
+        Weights of the Dirichlet distribution; 0 for the class that the leaf predicts.
+
+    Examples
+    --------
+    >>> largest_error_share(np.array([[0.0, 1, 1], [0, 0.01, 0.01], [0, 1e6, 1e6]])).round(3)
+    array([0.75 , 0.993, 0.5  ])
+    """
+    largest = weights.max(axis=1)
+    low = np.maximum(largest - 8.0 * np.sqrt(largest + 1.0), 0.0)
+    width = largest + 8.0 * np.sqrt(largest + 1.0) + 16.0 - low
+    place, step = np.polynomial.legendre.leggauss(48)
+    u = (place + 1.0) / 2.0
+    t = low[:, np.newaxis] + width[:, np.newaxis] * u**2  # dense where small weights change fast
+    below = np.ones_like(t)
+    for of_class in weights.T:
+        has_weight = of_class > 0
+        below[has_weight] *= gammainc(of_class[has_weight, np.newaxis], t[has_weight])
+    mean = low + width * ((1.0 - below) @ (u * step))
+    share: FloatArray = np.minimum(mean / row_sums(weights), 1.0)
+    return share
+
+
+def _posterior(log_likelihoods: FloatArray) -> FloatArray:
+    """Return posterior probabilities of equally probable lines; columns are independent data."""
+    logs = log_likelihoods.sum(axis=1)
+    weights: FloatArray = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return weights
+
+
+def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> FloatArray:
+    """Shift all log odds alike, so that the mean accuracy by these shares is the target.
+
+    Examples
+    --------
+    >>> shift_to_mean(np.array([0.5, 0.8]), np.array([0.5, 0.5]), 0.65).round(3)
+    array([0.5, 0.8])
+    """
+    odds = logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9))
+    shift = brentq(lambda shift: shares @ expit(odds + shift) - target, -60.0, 60.0, xtol=1e-12)
+    shifted: FloatArray = expit(odds + shift)
+    return shifted
 
 
 def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
@@ -303,3 +366,15 @@ def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray
     strength: FloatArray = counts.sum(axis=1) + added
     strength[0] = counts[0].sum() + 1.0  # the root has no parent, and one row of all classes
     return accuracy, strength
+
+
+def honest_concentration(tree: Tree, predicted: NDArray[np.intp]) -> float:
+    """Return the `error_concentration` of counts of rows that did not grow the tree."""
+    if tree.n_classes <= 2:
+        return 1.0  # there is one other class at most
+    leaves = tree.leaf_ids
+    wrong, of_table = tree.class_counts[leaves], tree.class_counts[[0] * len(leaves)] + 1.0
+    for counts in (wrong, of_table):
+        counts[np.arange(len(leaves)), predicted[leaves]] = 0.0
+    shares = of_table / row_sums(of_table)[:, np.newaxis]
+    return error_concentration(np.zeros_like(wrong), wrong, shares)

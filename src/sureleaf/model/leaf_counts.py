@@ -23,15 +23,11 @@ __all__ = [
 class LeafCounts:
     """How much weight of each class every leaf holds.
 
-    Parameters
-    ----------
-    leaf_ids : ndarray of int, shape (n_leaves,)
-        The leaves, by node number.
-    counts : ndarray of float64, shape (n_leaves, n_classes)
-        Weights by class; whole numbers unless rows are weighted or have missing values.
-    squares : ndarray of float64, shape (n_leaves,)
-        Sums of squared weights, from which the effective number of rows follows. A part of a row
-        counts as the same part of its squared weight.
+    - `leaf_ids`, shape (n_leaves,): the leaves, by node number.
+    - `counts`, shape (n_leaves, n_classes): weights by class; whole numbers unless rows are
+      weighted or have missing values.
+    - `squares`, shape (n_leaves,): sums of squared weights, from which the effective number of rows
+      follows. A part of a row counts as the same part of its squared weight.
 
     Examples
     --------
@@ -85,28 +81,7 @@ class LeafCounts:
 
 
 def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
-    """Send rows through a tree and count them in its leaves.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    rows : TrainingRows
-        Rows with classes and weights.
-
-    Returns
-    -------
-    LeafCounts
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> from sureleaf.tree import GrowthRules, grow
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    >>> count_leaves(grow(rows, GrowthRules()), rows).counts.tolist()
-    [[2.0, 0.0], [0.0, 2.0]]
-    """
+    """Send rows through a tree and count them in its leaves."""
     routes = route(tree, rows.table)
     row = routes.rows()
     weights = routes.shares if rows.weights is None else routes.shares * rows.weights[row]
@@ -127,19 +102,7 @@ def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
 
 
 def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts:
-    """Add up leaf counts for a tree in which some inner nodes have become leaves.
-
-    Parameters
-    ----------
-    counts : LeafCounts
-        Of the tree before.
-    tree, smaller : Tree
-        The tree before and after it was cut.
-
-    Returns
-    -------
-    LeafCounts
-    """
+    """Add up leaf counts for a tree in which some inner nodes have become leaves."""
     sums = np.zeros((tree.n_nodes, counts.counts.shape[1] + 1))
     sums[counts.leaf_ids] = np.column_stack([counts.counts, counts.squares])
     sizes = np.ones(tree.n_nodes, dtype=np.int64)
@@ -162,7 +125,7 @@ def split_rows(
     rows: TrainingRows, is_counted: NDArray[np.bool_]
 ) -> tuple[TrainingRows, TrainingRows]:
     """Split rows, by setting weights to 0, into those that grow a tree and those it counts."""
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    weights = rows.row_weights
     growing = rows.with_weights(np.where(is_counted, 0.0, weights))
     counted = rows.with_weights(np.where(is_counted, weights, 0.0))
     return growing, counted

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
+from sureleaf.arguments import FloatArray
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.model.stability import Stability
@@ -17,8 +18,6 @@ from sureleaf.tree.rules import leaf_rules
 
 __all__ = ["LeafTable", "RowLevels", "TreeLevels", "leaf_table"]
 
-
-FloatArray = NDArray[np.float64]
 
 SOURCES = {
     "training": "training rows, which shaped the tree: too optimistic for unseen rows",
@@ -130,19 +129,18 @@ class LeafTable(ColumnTable):
         is not flagged; NaN if no number does, and if the leaf is so close to a tie that nobody can
         tell.
     flagged : ndarray of bool
-        Leaves below the wanted levels, correct less often than a coin toss, or with an interval
-        that reaches a tie.
+        Leaves below a wanted level, and leaves without rows.
     repair : ndarray of str
         What would help a flagged leaf.
     recurrence : ndarray of float64
-        Expected share of its rows that keep their predicted class in a tree of a fresh sample; NaN
-        if it is not known.
+        Mean share of its rows that kept their predicted class in trees grown on random halves of
+        the rows; NaN if it is not known.
     levels_from : str
         Where the levels come from.
     n_rounds : int
         Rounds of folds.
     stability : Stability or None
-        How often splits and predictions would recur on fresh samples.
+        How often splits and predictions recurred in trees of halves.
 
     Examples
     --------
@@ -178,14 +176,24 @@ class LeafTable(ColumnTable):
         total = float(self.n.sum())
         return float(self.n[self.flagged].sum()) / total if total else 0.0
 
+    def source_note(self) -> str:
+        """Where the levels come from."""
+        if self.levels_from == "held_out":
+            return (
+                f"Limits and flags hold for all leaves at once. They come from {self.n.sum():g} "
+                f"{SOURCES['held_out']}, and hold for any distribution."
+            )
+        return f"Levels from {SOURCES[self.levels_from]}.{self._luck()}"
+
     def notes(self) -> list[str]:
         """Where the levels come from, what limits them, and whether the leaves are too small."""
         if self.levels_from == "held_out":
-            return [
-                f"Limits and flags hold for all leaves at once. They come from {self.n.sum():g} "
-                f"{SOURCES['held_out']}, and hold for any distribution."
-            ]
-        notes = [f"Levels from {SOURCES[self.levels_from]}.{self._luck()}"]
+            return [self.source_note()]
+        return [self.source_note(), *self.limits()]
+
+    def limits(self) -> list[str]:
+        """Say what limits the levels, and whether the leaves are too small."""
+        notes = []
         if self.fragmentation > 0.5 and len(self) > 1:
             notes.append(
                 f"Data fragmentation: {100 * self.fragmentation:.0f} % of the rows are in "
@@ -194,10 +202,8 @@ class LeafTable(ColumnTable):
             )
         if self.stability is not None:
             notes.append(self.stability.sentence())
-            if self.stability.rival is not None:
-                notes.append(self.stability.rival.sentence())
         if self.levels_from != "training":
-            notes += known_limits(float(self.n.sum()), len(self), self.counts.shape[1])
+            notes += known_limits(float(self.n.sum()), len(self))
         return notes
 
     def _luck(self) -> str:
@@ -221,23 +227,18 @@ class LeafTable(ColumnTable):
 _FEW_ROWS = 100
 
 
-def known_limits(n_rows: float, n_leaves: int, n_classes: int) -> list[str]:
+def known_limits(n_rows: float, n_leaves: int) -> list[str]:
     """Return the known limits of levels (docs/levels.md) that apply to a tree of this size."""
     limits = []
     if n_rows <= _FEW_ROWS:
         limits.append(
-            f"With {n_rows:.4g} rows, the accuracy and all levels have a standard error of about 6 "
-            "percentage points or more."
+            f"With {n_rows:.4g} rows, the accuracy and all levels are known to a few percentage "
+            "points only."
         )
     if n_leaves == 1:
         limits.append(
-            "The tree has only one leaf. If no column is related to the class, utility is too "
-            "high: by 2.7 percentage points with 100 rows and by 1.1 with 1,000."
-        )
-    if n_classes > 2:
-        limits.append(
-            "With three or more classes, levels of leaves may be too high: leaves of pruned trees "
-            "that reported 85 % were correct for 78 % of unseen rows."
+            "The tree has only one leaf. If no column is related to the class, utility is a little "
+            "too high."
         )
     return limits
 
@@ -293,15 +294,15 @@ def leaf_table(
     leaves = tree.leaf_ids
     low, high = levels.interval(level)
     sure, useful = levels.confidence, levels.utility
-    weak = levels.is_weak(confidence, utility, level=level)
-    needed = levels.rows_needed(leaves, confidence, utility, level=level)
+    weak = levels.is_weak(confidence, utility)
+    needed = levels.rows_needed(leaves, confidence, utility)
     n = counts.sum(axis=1)
     # How uncertain the number is matters where it is stated, or where it may be unknown.
     asked = np.flatnonzero((weak[leaves] & (needed > n)) | (needed > _FAR * n))
     min_rows, max_rows = np.full((2, len(leaves)), np.nan)
     for rows, quantile in ((min_rows, 0.75), (max_rows, 0.25)):
         rows[asked] = levels.rows_needed(
-            leaves[asked], confidence, utility, level=level, accuracy_quantile=quantile
+            leaves[asked], confidence, utility, accuracy_quantile=quantile
         )
     # Far from what the leaf has, a number says no more than that nobody knows.
     is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
@@ -345,9 +346,7 @@ def leaf_table(
         total_rows_needed=total_needed,
         flagged=weak[leaves],
         repair=np.array(repair, dtype=object),
-        recurrence=(
-            np.full(len(leaves), np.nan) if stability is None else stability.predictions[leaves]
-        ),
+        recurrence=(np.full(len(leaves), np.nan) if stability is None else stability.kept[leaves]),
         levels_from=levels_from,
         n_rounds=n_rounds,
         stability=stability,

@@ -8,12 +8,21 @@ estimate for the truth. A tree of one leaf found nothing in the columns, so that
 equally probable: then the confidence also allows for an exact tie.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betainccinv, betaincinv, expit, logit, ndtri
+from scipy.special import (
+    betainc,
+    betainccinv,
+    betaincinv,
+    betaln,
+    expit,
+    logit,
+    ndtri,
+    xlog1py,
+    xlogy,
+)
 
 from sureleaf.levels import class_utility, estimate_p_max, sample_size
 from sureleaf.levels.decisions import (
@@ -24,18 +33,22 @@ from sureleaf.levels.decisions import (
     predicted_class,
 )
 from sureleaf.levels.intervals import clopper_pearson_limits
-from sureleaf.levels.planning import min_rows
 from sureleaf.levels.plurality import win_probabilities, winner_of_utility
+from sureleaf.levels.search import min_rows
+from sureleaf.model.leaf_calibration import largest_error_share
 
 __all__ = [
     "NodeLevels",
     "accuracy_counts",
+    "error_ties",
     "levels_of_accuracy",
     "levels_of_counts",
     "node_ties",
     "other_shares",
     "posterior_confidence",
     "tie_prior",
+    "tree_strength",
+    "without_class",
 ]
 
 
@@ -147,20 +160,13 @@ class NodeLevels:
             high = winner_of_utility(self.n, most, weights, tolerance=_TOLERANCE)[0]
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
-    def reaches_tie(self, level: float) -> NDArray[np.bool_]:
-        """Whether the interval of a node reaches the probability of a tie between classes."""
-        if self.n_classes == 1:
-            return np.zeros(len(self.n), dtype=bool)
-        reaches: NDArray[np.bool_] = self.interval(level)[0] <= self._plain_ties() + _NO_LEAD
-        return reaches
-
-    def is_weak(
-        self, confidence: float | None, utility: float | None = None, *, level: float = 0.95
-    ) -> NDArray[np.bool_]:
-        """Whether a node misses the wanted levels, reaches a tie, or has no rows."""
-        weak: NDArray[np.bool_] = self.below | (self.n <= 0)
+    def is_weak(self, confidence: float | None, utility: float | None = None) -> NDArray[np.bool_]:
+        """Whether a node misses a wanted level (if none is wanted: a tie), or has no rows."""
+        weak: NDArray[np.bool_] = self.n <= 0
+        if confidence is None and utility is None:
+            return weak | self.below
         if confidence is not None:
-            weak = weak | (self.confidence < confidence) | self.reaches_tie(level)
+            weak = weak | (self.confidence < confidence)
         return weak if utility is None else weak | (self.utility < utility)
 
     def _plain_ties(self) -> FloatArray:
@@ -174,14 +180,13 @@ class NodeLevels:
         confidence: float | None,
         utility: float | None,
         *,
-        level: float = 0.95,
         accuracy_quantile: float | None = None,
     ) -> FloatArray:
         """Return the rows with which these nodes reach the levels; NaN where no number does.
 
-        With more rows, the same share of correct predictions is known more precisely, until both
-        the confidence and the interval are clear of a tie. One more error is allowed for, so that
-        a leaf at the edge is not told to collect a single row.
+        With more rows, the same share of correct predictions is known more precisely, until its
+        confidence is reached. One more error is allowed for, so that a leaf at the edge is not told
+        to collect a single row.
 
         Parameters
         ----------
@@ -189,8 +194,6 @@ class NodeLevels:
             The nodes.
         confidence, utility : float or None
             The wanted levels.
-        level : float
-            Level of the interval, which must not reach a tie.
         accuracy_quantile : float, optional
             Take this quantile of the accuracy in place of its mean, to tell how uncertain the
             number of rows is.
@@ -202,28 +205,16 @@ class NodeLevels:
         if (confidence is None and utility is None) or self.n_classes == 1:
             return np.zeros(len(nodes))
         needed = self._theory_rows(nodes, confidence, utility)
-        if confidence is None:
+        if confidence is None or self.accuracy is None or self.strength is None:
             return needed
-        if self.accuracy is None or self.strength is None:
-            share = self.successes[nodes] / np.maximum(self.trials[nodes], 1e-300)
-            known = self.trials[nodes]
-        else:
-            share, known = self.accuracy[nodes], self.strength[nodes]
+        share, known = self.accuracy[nodes], self.strength[nodes]
         if accuracy_quantile is not None:
             own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
             share = betaincinv(own, rest, accuracy_quantile)
         share = share * self.n[nodes] / (self.n[nodes] + 1.0)  # the next row may be an error
-        # The bounds of Clopper and Pearson count one more row against the predicted class.
-        against = 1.0 if self.from_counts else 0.0
-        ties = (self._plain_ties() if self.ties is None else self.ties)[nodes]
-        prior = 0.0 if self.strength is None else tie_prior(len(self.n), self.rule)
-        limit = max(confidence, 1.0 - (1.0 - level) / 2)
-
-        if prior:
-            limits = (limit, confidence)
-            factor = _factor_to_lead_without_tie(known, share, ties, limits, against, prior)
-        else:
-            factor = _factor_to_lead(known, share, ties, limit, against)
+        ties = self._plain_ties() if self.ties is None else self.ties
+        prior = tie_prior(len(self.n), self.rule)
+        factor = _factor_to_confidence(confidence, known, share, ties[nodes], prior)
         return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
 
     def _theory_rows(
@@ -355,6 +346,7 @@ def levels_of_accuracy(
     accuracy: FloatArray,
     strength: FloatArray,
     *,
+    concentration: float = 1.0,
     from_counts: bool = False,
     rule: CostRule | None = None,
     confidence_error: FloatArray | None = None,
@@ -373,6 +365,8 @@ def levels_of_accuracy(
         Accuracy of each node on unseen rows.
     strength : ndarray of shape (n_nodes,)
         How many rows the accuracy is known by.
+    concentration : float
+        Rows by which the errors of a leaf are like those of the table; for more than two classes.
     from_counts : bool
         Whether the counts are of unseen rows and give the intervals.
     rule : CostRule, optional
@@ -395,7 +389,7 @@ def levels_of_accuracy(
     predicted, others = _prediction(counts, probabilities, rule)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
-    ties = node_ties(counts, probabilities, rule)
+    ties = error_ties(counts, predicted, concentration, rule)
     useful = accuracy
     if rule is None:
         weights = _without(others, predicted)
@@ -479,18 +473,54 @@ _TIE_ERRORS = 0.5
 """Standard errors by which the largest other class is taken higher."""
 
 
-def tie_prior(n_nodes: int, rule: CostRule | None) -> float:
+def error_ties(
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    concentration: float,
+    rule: CostRule | None = None,
+) -> FloatArray:
+    """Return the accuracy of each node at which its predicted class ties with another one.
+
+    It is ``r / (1 + r)``, where r is the expected share of the class that makes most of the errors
+    (`largest_error_share`): one half with two classes; ``1 / K`` if the K - 1 other classes are
+    equally frequent, and more if one of them makes most of the errors. The classes of the errors
+    are known from the counts of the node and, as `concentration` rows, from the shares of the
+    classes in the table. With costs, it is the accuracy at which another decision costs the same.
+
+    Examples
+    --------
+    >>> counts = np.array([[300.0, 300, 300], [9, 0, 0], [9, 0, 4]])
+    >>> error_ties(counts, np.array([0, 0, 0]), concentration=1.0).round(3)
+    array([0.34 , 0.45 , 0.474])
+    """
+    if counts.shape[1] == 1:
+        return np.zeros(len(counts))
+    if rule is not None:
+        return decision_tie(predicted, other_shares(counts, predicted), rule)
+    if counts.shape[1] == 2:
+        return np.full(len(counts), 0.5)
+    of_table = other_shares(counts[[0] * len(counts)], predicted)
+    largest = largest_error_share(without_class(counts, predicted) + concentration * of_table)
+    ties: FloatArray = largest / (1.0 + largest)
+    return ties
+
+
+def tie_prior(n_nodes: int, rule: CostRule | None, *, prior: float = 0.5) -> float:
     """Return the probability, before any row is seen, that the classes of a leaf tie exactly.
 
     It is not 0 for a tree of one leaf: its columns say nothing about the class, and in many tables
     the classes are equally frequent by design. With costs, a tie is at no such special probability.
     """
-    return _TIE_PRIOR if n_nodes == 1 and rule is None else 0.0
+    return prior if n_nodes == 1 and rule is None else 0.0
 
 
-_TIE_PRIOR = 0.5
-_LEAD_DEVIATION = 0.2
-"""Standard deviation of accuracies around a tie, where classes do not tie."""
+def tree_strength(n: float, *, variance: float = 2.0) -> float:
+    """Return how many rows the accuracy of a tree of n rows is known by.
+
+    Its variance around the out-of-fold accuracy is two binomial variances: one is the sample's, one
+    is that the tree differs from the fold trees.
+    """
+    return max(n / variance - 1.0, 1.0)
 
 
 def posterior_confidence(
@@ -499,8 +529,9 @@ def posterior_confidence(
     """Return the probability that the true accuracy of a node is above a tie between classes.
 
     The true accuracy has a beta distribution with this mean and number of rows. With a prior
-    probability of an exact tie, in which the predicted class is one of two that are equally
-    probable, the confidence is the mean of the two cases by their posterior probabilities.
+    probability of an exact tie, the confidence is the mean of two cases by their posterior
+    probabilities: without a tie, the one above; with a tie, ``tie``, because of r classes that tie,
+    each is right with probability 1 / r, which is the accuracy of a tie.
 
     Examples
     --------
@@ -508,29 +539,27 @@ def posterior_confidence(
     >>> posterior_confidence(accuracy, rows, tie)
     array([0.98046875, 0.25390625])
     >>> posterior_confidence(accuracy, rows, tie, prior=0.5).round(2)
-    array([0.9, 0.4])
+    array([0.82, 0.42])
     """
     own = np.maximum(accuracy * strength, _LEAST_ROWS)
     rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
     above: FloatArray = betainc(rest, own, 1.0 - tie)
     if prior == 0.0:
         return above
-    tied = _tie_probability(accuracy, strength, tie, prior)
-    return tied * 0.5 + (1.0 - tied) * above
+    tied = _tie_probability(own, rest, tie, prior)
+    return tied * tie + (1.0 - tied) * above
 
 
 def _tie_probability(
-    accuracy: FloatArray, strength: FloatArray, tie: FloatArray, prior: float
+    own: FloatArray, rest: FloatArray, tie: FloatArray, prior: float
 ) -> FloatArray:
-    """Return the posterior probability of an exact tie, by normal distributions.
+    """Return the posterior probability of an exact tie.
 
-    The estimated accuracy varies around the tie by its own error alone, or by this and
-    `_LEAD_DEVIATION`. The more rows, the less an accuracy near a tie speaks for a lead.
+    It follows from the Bayes factor of the correct rows, binomial with the accuracy of a tie,
+    against an accuracy of which every value is equally probable. The more rows, the less an
+    accuracy near a tie speaks for a lead.
     """
-    variance = np.maximum(accuracy * (1.0 - accuracy) / (strength + 1.0), 1e-12)
-    wide = variance + _LEAD_DEVIATION**2
-    log_factor = 0.5 * np.log(wide / variance)
-    log_factor -= 0.5 * (accuracy - tie) ** 2 * (1.0 / variance - 1.0 / wide)
+    log_factor = xlogy(own, tie) + xlog1py(rest, -tie) - betaln(own + 1.0, rest + 1.0)
     tied: FloatArray = expit(log_factor + logit(prior))
     return tied
 
@@ -538,104 +567,26 @@ def _tie_probability(
 _LEAST_ROWS = 1e-9
 
 
-def _factor_to_lead(
-    known: FloatArray, share: FloatArray, tie: FloatArray, limit: float, against: float
+def _factor_to_confidence(
+    confidence: float, known: FloatArray, share: FloatArray, tie: FloatArray, prior: float
 ) -> FloatArray:
-    """Return by how much `known` rows must grow until the share leads by the beta distribution.
+    """Return by how much `known` rows must grow until the share is above the tie so surely.
 
-    NaN where the share is not above the tie, or where no number of rows is enough. The normal
-    quantile of the probability of a lead is nearly linear in the logarithm of the rows, so a search
-    by false position from the normal approximation takes few steps.
+    NaN where the share is not above the tie, or where no number of rows is enough.
     """
-    factor = np.full(len(share), np.nan)
-    able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
-    known, share, tie = known[able], share[able], tie[able]
-    wanted = float(ndtri(limit))
-
-    def excess(doublings: FloatArray, at: NDArray[np.intp]) -> FloatArray:
-        rows = known[at] * 2.0**doublings
-        rest = (1.0 - share[at]) * rows + against + _LEAST_ROWS
-        leads = betainc(rest, share[at] * rows, 1.0 - tie[at])
-        value: FloatArray = np.clip(ndtri(leads), -_FAR_QUANTILE, _FAR_QUANTILE) - wanted
-        return value
-
-    rows = (wanted / (share - tie)) ** 2 * np.maximum(share * (1.0 - share), 1e-3)
-    guess = np.clip(np.log2(rows / known), _FEWEST_DOUBLINGS, _MOST_DOUBLINGS)
-    doublings = _root_near(excess, guess)
-    factor[able] = np.where(doublings > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**doublings)
-    return factor
-
-
-def _root_near(
-    excess: Callable[[FloatArray, NDArray[np.intp]], FloatArray], guess: FloatArray
-) -> FloatArray:
-    """Return where `excess(values, index)` becomes 0, by false position with the Illinois rule.
-
-    The range of the doublings ends where there is no root in it.
-    """
-    every = np.arange(len(guess))
-    low, high = guess.copy(), guess.copy()
-    at_low = excess(low, every)
-    at_high = at_low.copy()
-    step = 0.5
-    while len(active := every[(at_low >= 0) & (low > _FEWEST_DOUBLINGS)]):
-        high[active], at_high[active] = low[active], at_low[active]
-        low[active] = np.maximum(low[active] - step, _FEWEST_DOUBLINGS)
-        at_low[active] = excess(low[active], active)
-        step *= 2.0
-    step = 0.5
-    while len(active := every[(at_high < 0) & (high < _MOST_DOUBLINGS)]):
-        low[active], at_low[active] = high[active], at_high[active]
-        high[active] = np.minimum(high[active] + step, _MOST_DOUBLINGS)
-        at_high[active] = excess(high[active], active)
-        step *= 2.0
-    root = np.where(at_low >= 0, low, high)
-    active = every[(at_low < 0) & (at_high >= 0)]
-    last = np.zeros(len(guess))
-    for _ in range(_MOST_STEPS):
-        if not len(active):
-            break
-        a, b, fa, fb = low[active], high[active], at_low[active], at_high[active]
-        middle = (a * fb - b * fa) / (fb - fa)
-        middle = np.where((middle > a) & (middle < b), middle, (a + b) / 2)
-        miss = excess(middle, active)
-        side = np.where(miss < 0, -1.0, 1.0)
-        again = side == last[active]
-        at_low[active] = np.where(side < 0, miss, np.where(again, fa / 2, fa))
-        at_high[active] = np.where(side > 0, miss, np.where(again, fb / 2, fb))
-        low[active], high[active] = np.where(side < 0, middle, a), np.where(side > 0, middle, b)
-        last[active], root[active] = side, middle
-        active = active[(np.abs(miss) > _NEAR) & (high[active] - low[active] > _NEAR)]
-    return root
-
-
-def _factor_to_lead_without_tie(
-    known: FloatArray,
-    share: FloatArray,
-    tie: FloatArray,
-    limits: tuple[float, float],
-    against: float,
-    prior: float,
-) -> FloatArray:
-    """Return the same for the leaf of a tree without splits, which must also exclude a tie."""
-    limit, confidence = limits
     able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
     low, high = np.full(len(able), _FEWEST_DOUBLINGS), np.full(len(able), _MOST_DOUBLINGS)
-    for _ in range(50):
+    for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         rows = known[able] * 2.0**middle
-        rest = (1.0 - share[able]) * rows + against + _LEAST_ROWS
-        enough = betainc(rest, share[able] * rows, 1.0 - tie[able]) >= limit
-        enough &= posterior_confidence(share[able], rows, tie[able], prior) >= confidence
+        enough = posterior_confidence(share[able], rows, tie[able], prior) >= confidence
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     factor = np.full(len(share), np.nan)
     factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
     return factor
 
 
-_FEWEST_DOUBLINGS, _MOST_DOUBLINGS = -20.0, 40.0
-_FAR_QUANTILE = 8.0
-_NEAR, _MOST_STEPS = 1e-11, 60
+_FEWEST_DOUBLINGS, _MOST_DOUBLINGS, _BISECTIONS = -20.0, 40.0, 50
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
@@ -662,6 +613,13 @@ def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArr
     total = others.sum(axis=1, keepdims=True)
     shares: FloatArray = np.divide(others, total, out=others, where=total > 0)
     return shares
+
+
+def without_class(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
+    """Return the counts with 0 for the class that each node predicts."""
+    counts = counts.copy()
+    counts[np.arange(len(counts)), predicted] = 0.0
+    return counts
 
 
 def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:

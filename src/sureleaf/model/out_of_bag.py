@@ -1,57 +1,54 @@
-"""What predictions of rows by the trees whose bags do not hold them tell about new rows."""
+"""What predictions of rows by the trees whose bags do not hold them tell about new rows.
 
-from dataclasses import dataclass
+A new row is predicted by all trees, a training row only by the 37 % whose bags do not hold it. So
+few trees are less accurate and less sure of themselves. Therefore further trees are grown, until a
+row has as many out-of-bag trees as the model has trees. They are counted and dropped.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.intervals import clopper_pearson
-from sureleaf.tree import TrainingRows
+from sureleaf.progress import track
+from sureleaf.tree import TrainingRows, Tree
 
 if TYPE_CHECKING:
-    from sureleaf.model.bagged_model import BaggedModel, BagSums
+    from sureleaf.model.bagged_model import BaggedModel
 
 __all__ = [
     "AccuracyByProbability",
     "OutOfBagEvidence",
     "OutOfBagLevels",
+    "OutOfBagSums",
     "draw_bag",
     "missing_rows",
     "out_of_bag_evidence",
-    "out_of_bag_probabilities",
     "out_of_bag_sums",
 ]
 
-FloatArray = NDArray[np.float64]
 
 _ROWS_PER_GROUP = 50
 _MAX_GROUPS = 20
+_N_PARTS = 10
 
 
 @dataclass(frozen=True)
 class OutOfBagLevels:
     """How sure bagged trees are, by rows that were not in the bags of the trees.
 
-    Parameters
-    ----------
-    agreement : float
-        Mean share of the trees that vote for the class that they predict together.
-    utility : float
-        Share of the rows that are predicted correctly.
-    low, high : float
-        95 % interval of the utility (Clopper-Pearson).
-    n_rows : float
-        Weight of the rows with an out-of-bag prediction; of importance weights, the effective
-        number.
-    n_in_every_bag : int
-        Rows without an out-of-bag prediction.
-
-    Examples
-    --------
-    >>> OutOfBagLevels(0.9, 0.8, 0.7, 0.87, 100.0, 0)
-    OutOfBagLevels: agreement 0.900, utility 0.800 (0.700 to 0.870), 100 rows
+    - `agreement`: mean share of the trees that vote for the class that they predict together.
+    - `utility`: share of the rows that are predicted correctly.
+    - `low`, `high`: 95 % interval of the utility.
+    - `n_rows`: weight of the rows with an out-of-bag prediction; of importance weights, the
+      effective number.
+    - `n_in_every_bag`: rows without an out-of-bag prediction.
     """
 
     agreement: float
@@ -71,21 +68,11 @@ class OutOfBagLevels:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyByProbability:
-    """Accuracy of predictions by their probability, in groups of equal size.
+    """Accuracy of predictions by their probability, in groups; it never falls.
 
-    Parameters
-    ----------
-    lowest : ndarray
-        The lowest probability of each group but the first, ascending.
-    correct, n : ndarray
-        Weight of the correctly predicted rows, and of all rows, of each group; of importance
-        weights, effective rows.
-
-    Examples
-    --------
-    >>> groups = AccuracyByProbability(np.array([0.8]), np.array([60.0, 95.0]), np.full(2, 100.0))
-    >>> groups.of(np.array([0.7, 0.9]))[0].tolist()
-    [0.6, 0.95]
+    - `lowest`: the lowest probability of each group but the first, ascending.
+    - `correct`, `n`: weight of the correctly predicted rows (or what is expected at least), and of
+      all rows, of each group; of importance weights, effective rows.
     """
 
     lowest: FloatArray
@@ -99,32 +86,33 @@ class AccuracyByProbability:
         correct: NDArray[np.bool_],
         weights: FloatArray,
         *,
+        at_least: float = 0.0,
         effective: bool = False,
     ) -> Self:
         """Group rows by the probability of their prediction, and count the correct ones.
 
-        Examples
-        --------
-        >>> groups = AccuracyByProbability.count(
-        ...     np.array([0.6, 0.9]), np.array([False, True]), np.ones(2))
-        >>> groups.correct.tolist(), groups.n.tolist()
-        ([1.0], [2.0])
+        Groups of equal size are merged where the accuracy of the next one is lower (isotonic
+        regression), because the differences between small groups are mostly chance. No group is
+        below `at_least`, which is 1 / K for the most probable of K classes: where all are equally
+        probable, 1 of K predictions is correct, and the accuracy does not fall from there.
         """
         if not len(probability):
             return cls(np.empty(0), np.zeros(1), np.zeros(1))
         n_groups = int(np.clip(len(probability) // _ROWS_PER_GROUP, 1, _MAX_GROUPS))
         shares = np.arange(1, n_groups) / n_groups
-        lowest = np.unique(np.quantile(probability, shares)) if n_groups > 1 else np.empty(0)
-        lowest = lowest[lowest > probability.min()] if len(lowest) else lowest
+        # Probabilities that occur, so that no group is empty.
+        lowest = np.unique(np.quantile(probability, shares, method="lower"))
+        lowest = lowest[lowest > probability.min()]
         group = np.searchsorted(lowest, probability, side="right")
-        size = len(lowest) + 1
-        n_correct = np.bincount(group, weights * correct, size)
-        n = np.bincount(group, weights, size)
-        if effective:
-            squares = np.bincount(group, weights**2, size)
-            scale = np.divide(n, squares, out=np.ones(size), where=squares > 0)
-            n_correct, n = n_correct * scale, n * scale
-        return cls(lowest, n_correct.astype(float), n.astype(float))
+        n_correct, n = np.bincount(group, weights * correct), np.bincount(group, weights)
+        from scipy.optimize import isotonic_regression  # takes a while to load
+
+        first = isotonic_regression(n_correct / n, weights=n).blocks[:-1]
+        squares = np.add.reduceat(np.bincount(group, weights**2), first)
+        n_correct, n = np.add.reduceat(n_correct, first), np.add.reduceat(n, first)
+        n_correct = np.maximum(n_correct, at_least * n)
+        scale = n / squares if effective else np.ones(len(n))
+        return cls(lowest[first[1:] - 1], n_correct * scale, n * scale)
 
     def of(self, probability: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return for each row the accuracy of its group, and its 95 % interval."""
@@ -150,67 +138,166 @@ def missing_rows() -> InvalidArgumentError:
     )
 
 
-def out_of_bag_sums(model: "BaggedModel", rows: TrainingRows, *, n_threads: int = 1) -> "BagSums":
-    """Predict each row by the trees whose bags, which are drawn again, do not hold it."""
-    is_used = np.empty((len(model.trees), len(rows.labels)), dtype=np.uint8)
-    for number in range(len(model.trees)):
-        bag = draw_bag(
-            len(rows.labels),
-            rows.weights,
-            seed=model.seed,
-            tree=number,
-            max_samples=model.max_samples,
+@dataclass(frozen=True, eq=False)
+class OutOfBagSums:
+    """Sums over the trees whose bags do not hold a row.
+
+    - `values`, `votes`, shape (n_rows, n_classes): probabilities, and how many trees predict each
+      class.
+    - `n_trees`, shape (n_rows, 1): number of trees.
+    - `parts`: values and number of trees of ten parts of the trees.
+    - `n_grown`: number of trees of all parts; the model has fewer.
+    """
+
+    values: FloatArray
+    votes: FloatArray
+    n_trees: FloatArray
+    parts: tuple[tuple[FloatArray, FloatArray], ...]
+    n_grown: int
+
+    def means(self) -> FloatArray:
+        """Return the mean probabilities; NaN for rows in every bag."""
+        means = np.full(self.values.shape, np.nan)
+        np.divide(self.values, self.n_trees, out=means, where=self.n_trees > 0)
+        return means
+
+
+def out_of_bag_sums(
+    model: "BaggedModel",
+    rows: TrainingRows,
+    grow: Callable[[list[int]], list[Tree]],
+    *,
+    n_threads: int = 1,
+) -> OutOfBagSums:
+    """Predict each row by trees whose bags do not hold it, on average as many as `model` has.
+
+    The bags are drawn again. `grow` takes the numbers of further trees, and grows these trees.
+    """
+    n_trees, n_grown = len(model.trees), _n_trees_needed(model, rows)
+    values, votes = (np.zeros((len(rows.labels), len(model.classes))) for _ in range(2))
+    n_used = np.zeros((len(rows.labels), 1))
+    parts = []
+    n_parts = min(n_grown, _N_PARTS)
+    all_numbers = np.array_split(np.arange(n_grown), n_parts)
+    for numbers in track(all_numbers, total=n_parts, what="Predicting out of bag"):
+        trees = model.trees[numbers[0] : numbers[-1] + 1]
+        further = grow(numbers[numbers >= n_trees].tolist())
+        bags = [
+            draw_bag(
+                len(rows.labels),
+                rows.weights,
+                seed=model.seed,
+                tree=number,
+                max_samples=model.max_samples,
+            )
+            for number in numbers.tolist()
+        ]
+        part = replace(model, trees=(*trees, *further)).sums(
+            rows.kernel,
+            is_used=np.equal(bags, 0.0).astype(np.uint8),
+            in_detail=True,
+            n_threads=n_threads,
         )
-        is_used[number] = bag == 0
-    return model.sums(rows.kernel, is_used=is_used, in_detail=True, n_threads=n_threads)
+        parts.append((part.values, part.n_trees[:, np.newaxis]))
+        values += part.values
+        votes += part.votes
+        n_used += parts[-1][1]
+    return OutOfBagSums(values, votes, n_used, tuple(parts), n_grown)
 
 
-def out_of_bag_probabilities(model: "BaggedModel", sums: "BagSums") -> FloatArray:
-    """Return the (calibrated) mean out-of-bag probabilities; NaN for rows in every bag."""
-    means = sums.mean(sums.values)
-    has_trees = sums.n_trees > 0
-    means[has_trees] = model.calibrated(means[has_trees])
-    return means
+def _n_trees_needed(model: "BaggedModel", rows: TrainingRows) -> int:
+    """Return the number of trees of which ``len(model.trees)`` do not hold a row, on average.
+
+    Bags of more draws than rows leave out less than 1 / e of them. There, e times as many trees
+    as the model has must do, and predict rows out of bag a little worse than the model does.
+    """
+    weights = rows.row_weights
+    shares = weights / weights.sum()
+    left_out = float(shares @ (1.0 - shares) ** _n_draws(model.max_samples, weights.sum()))
+    return math.ceil(len(model.trees) / max(left_out, math.exp(-1)))
 
 
 def out_of_bag_evidence(
-    model: "BaggedModel", sums: "BagSums", rows: TrainingRows
-) -> OutOfBagEvidence:
+    model: "BaggedModel", sums: OutOfBagSums, rows: TrainingRows
+) -> tuple[OutOfBagEvidence, FloatArray]:
     """Compare out-of-bag predictions with the classes of the rows.
 
-    Parameters
-    ----------
-    model : BaggedModel
-        The bagged trees.
-    sums : BagSums
-        Of `out_of_bag_sums`.
-    rows : TrainingRows
-        The rows.
+    Returns the evidence, and the (calibrated) probabilities: NaN for rows in every bag.
     """
     is_importance = model.weights == "importance"
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
-    used = np.flatnonzero((sums.n_trees > 0) & (weights > 0))
-    probabilities = out_of_bag_probabilities(model, sums)[used]
-    code = model.decide(probabilities)
-    row, weights = np.arange(len(used)), weights[used]
-    correct = code == rows.labels[used]
-    agreement = sums.mean(sums.votes)[used, code]
+    weights, n_trees = rows.row_weights, sums.n_trees[:, 0]
+    used = np.flatnonzero((n_trees > 0) & (weights > 0))
+    weights, labels = weights[used], rows.labels[used]
+    probabilities = sums.means()
+    probabilities[n_trees > 0] = model.calibrated(probabilities[n_trees > 0])
+    row, code = np.arange(len(used)), model.decide(probabilities[used])
+    correct = code == labels
     total = float(weights.sum())
-    n_rows = total**2 / float((weights**2).sum()) if is_importance and total else total
-    utility = float((weights * correct).sum()) / total if total else np.nan
-    low, high = clopper_pearson(min(utility * n_rows, n_rows) if total else 0.0, n_rows)
+    n_rows = total**2 / float(weights @ weights) if is_importance and total else total
+    utility = agreement = np.nan
+    low, high = 0.0, 1.0
+    if total:
+        utility = float(weights @ correct) / total
+        agreement = float(weights @ (sums.votes[used, code] / n_trees[used])) / total
+        further = sums.n_grown / len(model.trees) - 1.0
+        variance = further * _tree_variance(model, sums, labels, used, weights / total)
+        low, high = _interval(utility, n_rows, variance)
     levels = OutOfBagLevels(
-        agreement=float((weights * agreement).sum() / total) if total else np.nan,
+        agreement=agreement,
         utility=utility,
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         n_rows=n_rows,
-        n_in_every_bag=int((sums.n_trees == 0).sum()),
+        n_in_every_bag=int((n_trees == 0).sum()),
     )
     accuracy = AccuracyByProbability.count(
-        probabilities[row, code], correct, weights, effective=is_importance
+        probabilities[used][row, code],
+        correct,
+        weights,
+        at_least=1.0 / len(model.classes) if model.rule is None else 0.0,
+        effective=is_importance,
     )
-    return OutOfBagEvidence(levels, accuracy)
+    return OutOfBagEvidence(levels, accuracy), probabilities
+
+
+def _tree_variance(
+    model: "BaggedModel",
+    sums: OutOfBagSums,
+    labels: NDArray[np.int32],
+    used: NDArray[np.intp],
+    shares: FloatArray,
+) -> float:
+    """Return the variance of the out-of-bag accuracy between draws of as many trees.
+
+    Jackknife over the parts of the trees: each is left out, and the accuracy changes. That there
+    are few rows changes it, too; this part of the sum of squares is known and taken off.
+    """
+    n_parts = len(sums.parts)
+    correct = model.decide(model.calibrated(sums.means()[used])) == labels
+    changes, chance = np.zeros(n_parts), 0.0
+    for number, (values, n_trees) in enumerate(sums.parts):
+        left = np.maximum((sums.n_trees - n_trees)[used], 1.0)
+        code = model.decide(model.calibrated((sums.values - values)[used] / left))
+        change = shares * ((code == labels) - 1.0 * correct)
+        changes[number] = change.sum()
+        chance += float(change @ change)
+    rest = 1.0 - 1.0 / n_parts
+    return rest * max(0.0, n_parts * float(changes.var()) - rest * chance)
+
+
+def _interval(utility: float, n_rows: float, tree_variance: float) -> tuple[float, float]:
+    """Return the 95 % interval of the accuracy of the model on new rows.
+
+    Clopper-Pearson's, for so few rows that the binomial variance is that of the estimate less the
+    truth: twice that of the rows, and the variance between trees. Twice, because rows predict one
+    another: where the labels of two rows differ by chance, both are predicted wrongly. If all
+    correct predictions are owed to such pairs, the variance is that of half as many rows; if none
+    are, that of the rows.
+    """
+    spread = utility * (1.0 - utility)
+    n_effective = n_rows / (2.0 + (n_rows * tree_variance / spread if spread > 0 else 0.0))
+    low, high = clopper_pearson(min(utility * n_effective, n_effective), n_effective)
+    return float(low), float(high)
 
 
 def draw_bag(
@@ -223,33 +310,11 @@ def draw_bag(
 ) -> FloatArray:
     """Draw rows with replacement and return how often each was drawn.
 
-    There are as many draws as rows, or as the weights add up to (rounded), times `max_samples`.
-    The probability of a row is proportional to its weight, so a weight of k is k rows. Draw number
-    i depends only on the seed, the tree and i, so that bags can be drawn in any order and anywhere.
+    There are as many draws as rows, or as the weights add up to (rounded), times `max_samples`. The
+    probability of a row is proportional to its weight, so a weight of k is k rows. Draw number i
+    depends only on the seed, the tree and i, so that bags can be drawn in any order and anywhere.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    weights : ndarray of shape (n_rows,), or None
-        Their weights, None for all 1.
-    seed, tree : int
-        The key of the generator.
-    max_samples : int or float
-        The number of draws, or their share of the number of rows.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        Whole numbers; 0 for rows that are not in the bag.
-
-    Examples
-    --------
-    >>> bag = draw_bag(1000, None, seed=0, tree=0)
-    >>> int(bag.sum()), int((bag == 0).sum())
-    (1000, 377)
-    >>> draw_bag(4, np.array([0.0, 3.0, 0.0, 1.0]), seed=0, tree=0).tolist()
-    [0.0, 4.0, 0.0, 0.0]
+    `max_samples` is the number of draws, or their share of the number of rows.
     """
     key = np.array([seed % 2**64, tree], dtype=np.uint64)
     generator = np.random.Generator(np.random.Philox(key=key))

@@ -1,4 +1,4 @@
-"""Parameters, labels, schemas, leaf estimates and arrays as plain values, and back."""
+"""Parameters, labels, schemas and leaf estimates as plain values, and back."""
 
 import datetime
 import re
@@ -21,11 +21,9 @@ __all__ = [
     "estimate_from_plain",
     "estimate_to_plain",
     "from_plain",
-    "pack_array",
     "schema_from_plain",
     "schema_to_plain",
     "to_plain",
-    "unpack_array",
 ]
 
 
@@ -104,15 +102,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def estimate_to_plain(estimate: Any) -> Any:
-    """Turn a leaf estimate into its name, or into the class and parameters of a built-in one.
-
-    Examples
-    --------
-    >>> from sureleaf.probability import KeepMajority, Shrinkage
-    >>> estimate_to_plain(KeepMajority(Shrinkage(5)))
-    {'estimate': 'KeepMajority',
-     'parameters': {'estimate': {'estimate': 'Shrinkage', 'parameters': {'strength': 5}}}}
-    """
+    """Turn a leaf estimate into its name, or into the class and parameters of a built-in one."""
     if isinstance(estimate, str):
         return estimate
     kind = type(estimate)
@@ -142,6 +132,8 @@ def estimate_from_plain(written: Any) -> Any:
     parameters = written.get("parameters")
     if kind is None or not isinstance(parameters, dict):
         raise Damaged(f"there is no leaf estimate {str(written.get('estimate'))[:80]!r}")
+    if any(type(value) is int and abs(value) >= 2**63 for value in parameters.values()):
+        raise Damaged("a parameter of its leaf estimate is too large")
     try:
         return kind(
             **{
@@ -156,15 +148,7 @@ def estimate_from_plain(written: Any) -> Any:
 
 
 def classes_to_plain(classes: NDArray[Any]) -> dict[str, Any]:
-    """Turn class labels into plain values with their type.
-
-    Examples
-    --------
-    >>> classes_to_plain(np.array(["no", "yes"]))
-    {'dtype': 'text', 'values': ['no', 'yes']}
-    >>> classes_to_plain(np.array([0, 1], dtype="int8"))
-    {'dtype': '|i1', 'values': [0, 1]}
-    """
+    """Turn class labels into plain values with their type."""
     kind = classes.dtype.kind
     labels = classes.tolist()
     if kind == "U":
@@ -254,59 +238,3 @@ def schema_from_plain(written: Any) -> Schema:
         )
     except (InvalidArgumentError, TypeError) as error:
         raise Damaged(f"its columns cannot be read ({error})") from None
-
-
-# ---- arrays in little memory ---------------------------------------------------------------------
-
-
-def pack_array(array: NDArray[Any]) -> dict[str, Any]:
-    """Return an array as plain parts that take less memory and give it back bit by bit.
-
-    Whole numbers become the narrowest integers. Numbers of which many are equal, such as the
-    probabilities of pure leaves, become their different values and a code for each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pack_array(np.array([0.0, 250.0]))["values"].dtype.name
-    'uint8'
-    >>> unpack_array(pack_array(np.array([0.5, np.nan]))).tolist()
-    [0.5, nan]
-    """
-    if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4:
-        return {"dtype": array.dtype.str, "values": array}
-    narrow = _narrowed(array)
-    if narrow is not None:
-        return {"dtype": array.dtype.str, "values": narrow}
-    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-    different, codes = np.unique(bits, return_inverse=True)
-    few = _narrowed(codes.reshape(array.shape))
-    if few is None or few.nbytes + different.nbytes >= array.nbytes:
-        return {"dtype": array.dtype.str, "values": array}
-    return {"dtype": array.dtype.str, "values": different.view(array.dtype), "codes": few}
-
-
-def unpack_array(packed: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the array of `pack_array`."""
-    values: NDArray[Any] = packed["values"]
-    if "codes" in packed:
-        values = values[packed["codes"]]
-    return np.ascontiguousarray(values, dtype=packed["dtype"])
-
-
-def _narrowed(array: NDArray[Any]) -> NDArray[Any] | None:
-    """Return whole numbers as the narrowest integers; None if some are not, or all are wide."""
-    if not array.size:
-        return None
-    low, high = array.min(), array.max()
-    if not (low >= -(2**31) and high < 2**32):  # NaN too
-        return None
-    for dtype in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32):
-        limits = np.iinfo(dtype)
-        if limits.min <= low and high <= limits.max:
-            narrow = array.astype(dtype)
-            is_smaller = narrow.dtype.itemsize < array.dtype.itemsize
-            # -0.0 is equal to 0 but has other bits.
-            is_same = np.array_equal(narrow, array) and not np.signbit(array[array == 0]).any()
-            return narrow if is_smaller and is_same else None
-    return None

@@ -17,7 +17,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import check_weights, thread_count
+from sureleaf.arguments import (
+    check_weights,
+    meaning_of_weights,
+    scale_importances,
+    thread_count,
+)
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.fitting import (
     TreeSettings,
@@ -27,10 +32,10 @@ from sureleaf.model.fitting import (
     trees_at_once,
 )
 from sureleaf.model.leaf_counts import LeafCounts
-from sureleaf.model.tree_model import TreeModel, meaning_of_weights, scale_importances
+from sureleaf.model.tree_model import TreeModel
 from sureleaf.probability import KeepDecision
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import Recoding, Recodings, take_rows
+from sureleaf.table.encoded_table import Recoding, Recodings
 from sureleaf.tree import TrainingRows, Tree
 
 __all__ = ["TreeRefit", "TreeRefits"]
@@ -52,24 +57,7 @@ class HasSettings(Protocol):
 class TreeRefit:
     """A model of some rows of a table, which predicts other rows of it by their numbers.
 
-    Parameters
-    ----------
-    model : TreeModel
-        The model.
-    table : EncodedTable
-        The whole table.
-    recoding : Recoding
-        From the codes of the whole table to those of the model's schema.
-    n_threads : int
-        Threads to predict with.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None)
-    >>> refits = model.prepare_refits([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> refits.fit(model, np.array([0, 0, 3, 3]), n_threads=1).model.tree
-    Tree of 3 nodes, 2 leaves, depth 1
+    `recoding` turns the codes of the whole table into those of the model's schema.
     """
 
     model: TreeModel
@@ -85,7 +73,7 @@ class TreeRefit:
     def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
         """Return class probabilities of these rows, one column per class of ``classes_``."""
         is_whole = len(rows) == self.table.n_rows and bool((np.diff(rows) == 1).all())
-        part = self.table if is_whole else take_rows(self.table, rows)
+        part = self.table if is_whole else self.table[rows]
         return self.model.predict_proba(self.recoding(part), n_threads=self.n_threads)
 
     def predicted_class(self, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -96,24 +84,7 @@ class TreeRefit:
 class TreeRefits:
     """A table that is read once, to fit trees to many parts of it for `sureleaf.evaluate`.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-        The whole table, its labels and no weights.
-    classes : ndarray
-        What the label codes mean.
-    sample_weight : ndarray or None
-        One weight per row.
-    n_jobs : int or None
-        Threads, as for TreeClassifier.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(n_jobs=2)
-    >>> refits = model.prepare_refits([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
-    >>> refits.fit(model, np.array([0, 1, 2]), n_threads=1).predict_proba(np.array([3])).shape
-    (1, 2)
+    `rows` is the whole table with its labels and no weights; `n_jobs` is as for TreeClassifier.
     """
 
     def __init__(
@@ -128,20 +99,10 @@ class TreeRefits:
         self._sorting = threading.Lock()
 
     def fit(self, estimator: HasSettings, train: Rows, *, n_threads: int) -> TreeRefit:
-        """Fit a tree to these rows with the parameters of an estimator.
+        """Fit a tree to the rows of these numbers with the parameters of an estimator.
 
-        Parameters
-        ----------
-        estimator : TreeClassifier
-            With the parameters of the one that prepared this; only the random state may differ.
-        train : ndarray of int
-            Row numbers; a row that is given k times counts k times.
-        n_threads : int
-            Threads to grow with.
-
-        Returns
-        -------
-        TreeRefit
+        Of the estimator that prepared this, only the random state may differ. A row that is given k
+        times counts k times.
         """
         settings, rows, recoding, classes = self._settings_and_part(estimator, train, n_threads)
         tree, resolved, _ = fit_tree(rows, settings, groups=_copies(settings, np.asarray(train)))
@@ -152,23 +113,12 @@ class TreeRefits:
     ) -> list[TreeRefit]:
         """Fit a tree whose size is chosen by cross-validation, and other sizes of it.
 
-        Parameters
-        ----------
-        estimator, train, n_threads
-            As for `fit`; the pruning of the estimator is "auto".
-        most_leaves : sequence of int
-            The wanted numbers of leaves.
-
-        Returns
-        -------
-        list of TreeRefit
-            The tree that `fit` gives, the one that it gives at a margin of 0, and for each wanted
-            number of leaves the largest tree of the family that does not exceed it.
+        Returns what `fit` gives: with these parameters, with a margin of 0 and no largest number of
+        leaves, and with each of `most_leaves` as `max_leaves` and no margin.
         """
         settings, rows, recoding, classes = self._settings_and_part(estimator, train, n_threads)
-        family = fit_family(rows, settings, most_leaves)
-        trees = (family.chosen, family.most_accurate, *family.by_size)
-        return [self._refit(tree, family.settings, rows, recoding, classes) for tree in trees]
+        fits = fit_family(rows, settings, most_leaves)
+        return [self._refit(tree, resolved, rows, recoding, classes) for tree, resolved in fits]
 
     def _settings_and_part(
         self, estimator: HasSettings, train: Rows, n_threads: int
@@ -220,7 +170,7 @@ class TreeRefits:
                 shared[used] = own
                 whole = self._sorted_rows().with_labels(labels, len(classes))
                 return whole.with_weights(shared), recoding, classes
-        table = recoding(take_rows(self.rows.table, used))
+        table = recoding(self.rows.table[used])
         return TrainingRows(table, labels[used], len(classes), own), recoding, classes
 
     def _with_known_costs(self, settings: TreeSettings, classes: NDArray[Any]) -> TreeSettings:

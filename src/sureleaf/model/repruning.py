@@ -32,28 +32,13 @@ __all__ = ["Repruning"]
 class Repruning:
     """One of: a rule, chosen nodes, a number of leaves.
 
-    Parameters
-    ----------
-    rule, nodes, n_leaves, ccp_alpha
-        As for `TreeClassifier.prune`.
-    criterion : str
-        The impurity of cost-complexity pruning.
-    confidence_factor : float
-        Of pessimistic pruning.
-    held_out : TrainingRows or None
-        For reduced-error pruning.
-    of_tree : Tree or None
-        The tree that the nodes are of.
-    costs : CostRule or None
-        If errors have different costs, what decisions cost. Reduced-error pruning then compares
-        costs; pessimistic pruning, which counts errors, is refused.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> tree = TreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).tree_
-    >>> Repruning(n_leaves=1)(tree)
-    Tree of 1 node, 1 leaf, depth 0
+    - `rule`, `nodes`, `n_leaves`, `ccp_alpha`: as for `TreeClassifier.prune`.
+    - `criterion`: the impurity of cost-complexity pruning.
+    - `confidence_factor`: of pessimistic pruning.
+    - `held_out`: for reduced-error pruning.
+    - `of_tree`: the tree that the nodes are of.
+    - `costs`: if errors have different costs, what decisions cost. Reduced-error pruning then
+      compares costs; pessimistic pruning, which counts errors, is refused.
     """
 
     rule: str | None = None
@@ -113,13 +98,6 @@ class Repruning:
 
         Nodes that were chosen by hand have no counterpart in another tree. There, a node becomes
         a leaf if at least four of five of its rows lie in one of the chosen nodes.
-
-        Parameters
-        ----------
-        tree : Tree
-            The tree of the fold.
-        rows : TrainingRows
-            The rows that grew it.
         """
         if self.nodes is None or self.of_tree is None:
             return self(tree, rows)

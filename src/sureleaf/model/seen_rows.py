@@ -2,7 +2,9 @@
 
 A fingerprint is a 64-bit number that follows from all cells of a row and its class. A model keeps
 the smallest `KEPT` of them, so a row of the fit can be recognised if its fingerprint is at most the
-largest one that is kept. Where many rows are equal, as in tables of few categories, fresh rows
+largest one that is kept. The smallest fingerprints of two parts of a table, put together, have
+those of the whole: a table in batches has the fingerprints of the same table in memory. Where many
+rows are equal, as in tables of few categories, fresh rows
 equal rows of the fit by chance. How often is estimated from the rows of the fit themselves: by the
 share of them that have a twin.
 
@@ -17,8 +19,9 @@ All rows of a fit are always recognised, unless nearly every row has a twin. A p
 recognised if 3 of its rows can be compared, since 0.0017^3 < 10^-6. Of a share s of the rows of a
 large table, 256 s can be compared on average, so a part is missed with the probability of fewer
 than 3 by Poisson's distribution: 3 10^-9 with a tenth of the rows, 3 10^-4 with a twentieth, 11 %
-with a fiftieth. Among fresh rows, 3 equal rows are enough if up to 11 can be compared, 4 if up to
-43, 6 if up to 188.
+with a fiftieth. Where fewer than 3 can be compared, or twins explain any number of equal rows, the
+model cannot tell (`can_tell`), and a certificate says so. Among fresh rows, 3 equal rows are enough
+if up to 11 can be compared, 4 if up to 43, 6 if up to 188.
 """
 
 import base64
@@ -33,13 +36,12 @@ from scipy.stats import binom
 
 from sureleaf import _kernel
 from sureleaf.files.state_file import Damaged
-from sureleaf.table.encoded_table import CodedColumns, DistantColumns
 from sureleaf.tree import TrainingRows
 
-__all__ = ["EqualRows", "SeenRows", "seen_rows"]
+__all__ = ["EqualRows", "Fingerprints", "SeenRows", "seen_rows"]
 
 KEPT = 256
-"""Fingerprints that a model keeps. They take 0.6 kB in a pickle."""
+"""Fingerprints that a model keeps."""
 
 KEPT_BITS = 24
 """Bits that are kept of each fingerprint, from the highest bit of the largest one that is kept."""
@@ -50,6 +52,9 @@ to be expected by chance, the fewer are needed to recognise rows of the fit."""
 
 SIGNIFICANCE = 1e-6
 """Chance gives so many equal rows with this probability at most, where rows are refused."""
+
+LEAST_COMPARED = 3
+"""Fewer rows than this are not recognised: two can be equal by chance in a table without twins."""
 
 _LIMIT = 0.999  # of the upper limit for the share of twins
 
@@ -65,18 +70,13 @@ class EqualRows(NamedTuple):
 class SeenRows:
     """Fingerprints of rows that took part in a fit.
 
-    Parameters
-    ----------
-    fingerprints : ndarray of uint64
-        The smallest ones, ascending, without repetition, and without their lowest bits.
-    n_sampled : int
-        Rows of the fit by which twins were counted, those of these fingerprints among them.
-    n_twins : int
-        How many of them are equal to another row of the fit.
-    is_complete : bool
-        Whether these are all rows of the fit.
-    n_dropped_bits : int
-        How many of the lowest bits of 64 they lack.
+    - `fingerprints`: the smallest ones, ascending, without repetition, and without their lowest
+      bits.
+    - `n_sampled`: rows of the fit by which twins were counted, those of these fingerprints among
+      them.
+    - `n_twins`: how many of them are equal to another row of the fit.
+    - `is_complete`: whether these are all rows of the fit.
+    - `n_dropped_bits`: how many of the lowest bits of 64 they lack.
     """
 
     fingerprints: NDArray[np.uint64]
@@ -102,19 +102,22 @@ class SeenRows:
         share = self.expected_share()
         return float(binom.sf(equal_rows.n_equal - 1, equal_rows.n_compared, share)) > SIGNIFICANCE
 
+    def can_tell(self, equal_rows: EqualRows) -> bool:
+        """Whether so many rows would be recognised if all of them were rows of the fit."""
+        return not self.is_chance(EqualRows(equal_rows.n_compared, equal_rows.n_compared))
+
+    def compares(self, equal_rows: EqualRows) -> bool:
+        """Whether enough rows can be compared to recognise rows of the fit, if twins are rare."""
+        return self.is_complete or equal_rows.n_compared >= LEAST_COMPARED
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for a model file."""
-        return {
-            "fingerprints": base64.b64encode(self.fingerprints.astype("<u8").tobytes()).decode(),
-            "n_sampled": self.n_sampled,
-            "n_twins": self.n_twins,
-            "is_complete": self.is_complete,
-            "n_dropped_bits": self.n_dropped_bits,
-        }
+        content = base64.b64encode(self.fingerprints.astype("<u8").tobytes()).decode()
+        return {**vars(self), "fingerprints": content}
 
     @classmethod
     def from_plain(cls, written: Any) -> "SeenRows | None":
-        """Restore what a model file has; files of earlier versions have none."""
+        """Restore what a model file has; None if it has none."""
         if written is None:
             return None
         try:
@@ -124,7 +127,7 @@ class SeenRows:
                 int(written["n_sampled"]),
                 int(written["n_twins"]),
                 written["is_complete"] is True,
-                int(written.get("n_dropped_bits", 0)),  # earlier versions kept all bits
+                int(written["n_dropped_bits"]),
             )
         except (TypeError, ValueError, KeyError, OverflowError, binascii.Error):
             raise Damaged("its fingerprints of rows cannot be read") from None
@@ -138,29 +141,54 @@ class SeenRows:
         return seen
 
 
-def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
-    """Return the fingerprints of rows of positive weight; None for rows that are read in batches.
+@dataclass(frozen=True, eq=False)
+class Fingerprints:
+    """The smallest distinct fingerprints of some rows; those of parts of a table are added.
 
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> table = read_table([[1.0], [1.0], [3.0]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 1], dtype=np.int32), 2)
-    >>> seen_rows(rows).compare(rows)
-    EqualRows(n_compared=3, n_equal=3)
+    - `smallest`: ascending, at most `SAMPLED`.
+    - `counts`: how many rows have each.
     """
-    if isinstance(rows.table.columns, CodedColumns | DistantColumns):
+
+    smallest: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: TrainingRows, n_threads: int = 1) -> "Fingerprints":
+        """Take the fingerprints of rows of positive weight."""
+        every = _fingerprints(rows, n_threads)
+        distinct, counts = np.unique(_smallest(every), return_counts=True)
+        return cls(distinct[:SAMPLED], counts[:SAMPLED])
+
+    def __add__(self, other: "Fingerprints") -> "Fingerprints":
+        every = np.concatenate([self.smallest, other.smallest])
+        distinct, index = np.unique(every, return_inverse=True)
+        rows = np.bincount(index, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        return Fingerprints(distinct[:SAMPLED], rows[:SAMPLED])
+
+    def seen(self) -> SeenRows | None:
+        """Return what a model keeps of them; None without rows."""
+        if not len(self.smallest):
+            return None
+        kept = self.smallest[:KEPT]
+        n_dropped_bits = max(int(kept[-1]).bit_length() - KEPT_BITS, 0)
+        return SeenRows(
+            np.unique(kept >> np.uint64(n_dropped_bits)),
+            int(self.counts.sum()),
+            int(self.counts[self.counts > 1].sum()),
+            len(self.smallest) <= KEPT,
+            n_dropped_bits,
+        )
+
+
+def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
+    """Return what a model keeps of rows of positive weight; None for coded rows.
+
+    The codes of a table in batches lack the numbers that fingerprints follow from. Its fingerprints
+    are taken while it is read.
+    """
+    if rows.table.columns.are_codes:
         return None
-    every = _fingerprints(rows, n_threads)
-    if not len(every):
-        return None
-    distinct, counts = np.unique(_smallest(every), return_counts=True)
-    is_complete, counts = len(distinct) <= KEPT, counts[:SAMPLED]
-    kept = distinct[:KEPT]
-    n_dropped_bits = max(int(kept[-1]).bit_length() - KEPT_BITS, 0)
-    prints = np.unique(kept >> np.uint64(n_dropped_bits))
-    n_twins = int(counts[counts > 1].sum())
-    return SeenRows(prints, int(counts.sum()), n_twins, is_complete, n_dropped_bits)
+    return Fingerprints.of(rows, n_threads).seen()
 
 
 def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
@@ -172,7 +200,7 @@ def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
 def _smallest(prints: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the rows that have the smallest distinct fingerprints, at least `SAMPLED` of them."""
     # Fingerprints are evenly distributed, so a few times as many rows as are needed will do.
-    share = 4 * SAMPLED / len(prints)
+    share = 4 * SAMPLED / max(len(prints), 1)
     if share < 1:
         small = prints[prints < np.uint64(share * 2**64)]
         if len(np.unique(small)) >= SAMPLED:

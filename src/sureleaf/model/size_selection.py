@@ -11,41 +11,53 @@ predict the same class with different probabilities. It keeps a tree from being 
 where classes are rare. With costs, it is the log loss of rows weighted by the cost of their class,
 in which the threshold of a decision between two classes is one half.
 
+In a small table one assignment of rows to folds is a matter of luck. So there are *rounds*, each
+with folds of its own, until no size is within a standard error of being chosen or not.
+
+With a largest number of leaves there is a second family, in which the splits of largest decrease
+are made first. The best size of either that has no more leaves is taken.
+
 The same folds tell how strongly the leaves of the chosen tree should be shrunk towards the nodes
 above them: hardly at all where classes are separated, strongly where they are mixed.
 """
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf import _kernel
+from sureleaf.arguments import FloatArray
 from sureleaf.folds import enough_folds
 from sureleaf.levels.decisions import CostRule, predicted_class
+from sureleaf.model.leaf_counts import split_rows
 from sureleaf.model.node_levels import node_ties, posterior_confidence
-from sureleaf.probability import LeafEstimate, sized_estimate
+from sureleaf.probability import sized_probabilities
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
-from sureleaf.tree.pruning import sums_along
-from sureleaf.tree.structure import row_sums
+from sureleaf.tree.pruning import sums_along, weakest_links
+from sureleaf.tree.structure import node_impurity, row_sums
 
 __all__ = [
+    "NodeAlphas",
     "SizeCurve",
     "SizeSelection",
+    "WantedSize",
+    "best_first_alphas",
     "choose_penalty",
     "family_alphas",
     "fold_sums",
     "merge_unsure_leaves",
+    "n_rounds_at_most",
     "n_tested_parts",
     "penalty_candidates",
-    "penalty_for_size",
-    "select_size",
+    "select_sizes",
     "unit_of_costs",
 ]
 
-FloatArray = NDArray[np.float64]
+
+NodeAlphas = Callable[[Tree], FloatArray]
+"""From a tree to the penalty per leaf at which each inner node is cut: a nested family of trees."""
 
 LOG_LOSS_SHARE = 0.4
 """Weight of the relative log loss beside the error rate."""
@@ -55,28 +67,36 @@ N_FOLDS = 5
 
 STRENGTHS = (1.0, 3.0, 10.0)
 """How many rows the node above a leaf may count for in the probabilities of the leaf. More than 10
-would help little, and move large leaves away from their own rows."""
+would help little, and move large leaves away from their own rows. The last one is that by which
+sizes are compared."""
+
+_LOG_LOSSES = [4, 5, 2]
+"""The columns of sums over test rows that hold the log losses at `STRENGTHS`."""
 
 ENTROPY_SHARE = 0.3
 """The family is pruned by training errors plus this share of the entropy, in nats."""
+
+CHECKED_ROUNDS = (5, 7, 10, 14, 20)
+"""Numbers of rounds after which it is checked whether the choice is stable; there are at most as
+many as the last one."""
+
+_SMALL_TABLE = 2000
+"""A table of fewer rows has as many rounds as the choice needs."""
+
+_TWO_ROUNDS = 20_000
+"""A table of at most so many rows has two rounds, so a fit takes at most twelve trees; a larger one
+has one."""
 
 
 @dataclass(frozen=True, eq=False)
 class SizeCurve:
     """What each size of the family is worth by cross-validation, from the largest to the root.
 
-    Parameters
-    ----------
-    alphas : ndarray
-        Penalty per leaf that leads to each size, ascending.
-    n_leaves : ndarray of int
-        Leaves of the tree of all rows at this penalty.
-    error : ndarray
-        Error rate of the fold trees on their test rows; the mean cost if there are costs.
-    log_loss : ndarray
-        Mean negative log probability of the true class.
-    standard_error : ndarray
-        Of `error`, over the test rows.
+    - `alphas`: penalty per leaf that leads to each size, ascending.
+    - `n_leaves`: leaves of the tree of all rows at this penalty.
+    - `error`: error rate of the fold trees on their test rows; the mean cost if there are costs.
+    - `log_loss`: mean negative log probability of the true class.
+    - `standard_error`: of `error`, over the test rows.
     """
 
     alphas: FloatArray
@@ -95,23 +115,33 @@ class SizeCurve:
         return _smallest_within(self.loss, margin)
 
 
+@dataclass(frozen=True)
+class WantedSize:
+    """How much worse than the best, in error rate, the tree may be, and its most leaves."""
+
+    margin: float
+    max_leaves: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class SizeSelection:
     """The chosen size.
 
-    Parameters
-    ----------
-    alpha : float
-        The chosen penalty per leaf.
-    curve : SizeCurve
-        What the choice was made from.
-    strength : float
-        The one of `STRENGTHS` with the least log loss at that size.
+    `family` is the name of the family that the tree is of, `alpha` the chosen penalty per leaf, one
+    of `penalties` of that family. `curve` has all sizes of the first family, without a limit.
+    `strength` is the one of `STRENGTHS` with the least log loss at that size. `n_rounds` rounds of
+    folds have chosen.
     """
 
+    family: str
     alpha: float
+    penalties: FloatArray
     curve: SizeCurve
     strength: float
+    n_rounds: int
+
+
+# ---- nested families of trees --------------------------------------------------------------------
 
 
 def family_alphas(tree: Tree, rule: CostRule | None = None) -> FloatArray:
@@ -125,12 +155,39 @@ def family_alphas(tree: Tree, rule: CostRule | None = None) -> FloatArray:
     totals = row_sums(counts)
     if rule is not None:
         paid = (counts @ rule.regret).min(axis=1) / totals[0]
-        return np.asarray(_kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(paid)))
+        return weakest_links(tree, paid)
     shares = counts / np.maximum(totals, 1e-300)[:, np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -row_sums(np.where(shares > 0, shares * np.log(shares), 0.0))
     cost = (totals - counts.max(axis=1) + ENTROPY_SHARE * totals * entropy) / totals[0]
-    alphas: FloatArray = _kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(cost))
+    return weakest_links(tree, cost)
+
+
+def best_first_alphas(
+    tree: Tree, criterion: str, most_leaves: int, rule: CostRule | None = None
+) -> FloatArray:
+    """Return penalties that cut the splits of least decrease first; infinity for leaves.
+
+    Splits are made in the order of their decrease of impurity, by the rows that they split. One
+    that makes n leaves of the tree is cut at 1 / n; those after the first one that exceeds the
+    largest number of leaves are cut at 0.
+    """
+    if rule is not None:
+        weights = rule.class_weights(tree.class_counts[0])
+        tree = replace(tree, class_counts=tree.class_counts * weights)
+    remaining = row_sums(tree.class_counts) * node_impurity(tree, criterion)
+    decrease = remaining.copy()
+    np.subtract.at(decrease, tree.parent[1:], remaining[1:])
+    alphas = np.where(tree.is_leaf, np.inf, 0.0)
+    n_leaves, queue = 1, [(-decrease[0], 0)] if tree.n_nodes > 1 else []
+    while queue and n_leaves <= most_leaves:
+        node = heapq.heappop(queue)[1]
+        branches = tree.branches(node)
+        n_leaves += len(branches) - 1
+        alphas[node] = 1.0 / n_leaves
+        for branch in branches.tolist():
+            if not tree.is_leaf[branch]:
+                heapq.heappush(queue, (-decrease[branch], branch))
     return alphas
 
 
@@ -147,74 +204,6 @@ def unit_of_costs(tree: Tree, rule: CostRule | None) -> FloatArray:
     return np.array([factor, factor**2, 1.0, 1.0])
 
 
-def select_size(
-    tree: Tree,
-    rows: TrainingRows,
-    fold_of: NDArray[np.int64],
-    grow_part: Callable[[TrainingRows], Tree],
-    estimate: LeafEstimate,
-    *,
-    margin: float,
-    rule: CostRule | None = None,
-    n_at_once: int = 1,
-) -> SizeSelection:
-    """Choose the size of a tree by cross-validation.
-
-    Parameters
-    ----------
-    tree : Tree
-        Grown on all rows, not pruned.
-    rows : TrainingRows
-        The rows.
-    fold_of : ndarray of int
-        The fold that tests each row, -1 for none. More than `N_FOLDS` folds are put together. In
-        large tables not all are tested, see `enough_folds`.
-    grow_part : callable
-        Grows a tree on weighted rows as `tree` was grown.
-    estimate : LeafEstimate
-        How leaves turn counts into probabilities.
-    margin : float
-        How much worse than the best the tree may be, in error rate.
-    rule : CostRule, optional
-        The costs, if errors have different costs.
-    n_at_once : int
-        Trees grown at a time.
-
-    Returns
-    -------
-    SizeSelection
-    """
-    node_alphas = np.maximum(family_alphas(tree, rule), 0.0)
-    candidates = penalty_candidates(tree, node_alphas)
-    n_leaves = sums_along(tree, node_alphas, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
-    unit = unit_of_costs(tree, rule)
-    rows.sort(n_at_once)
-
-    def test_fold(part: tuple[TrainingRows, TrainingRows]) -> FloatArray:
-        train, test = part
-        grown = grow_part(train)
-        counts = count_nodes(grown, test)
-        sums = _sums_of_counts(grown, counts[np.newaxis], candidates, estimate, rule) * unit
-        return np.hstack([sums, _losses_by_strength(grown, counts, candidates, rule)])
-
-    with thread_map(n_at_once) as run:
-        parts = list(run(test_fold, _fold_parts(rows, _part_of(fold_of))))
-    total = sum(parts, np.zeros((len(candidates), 4 + len(STRENGTHS))))
-    curve = _curve(candidates, np.rint(n_leaves).astype(np.int64), total)
-    chosen = curve.smallest_within(margin)
-    strength = STRENGTHS[int(total[chosen, 4:].argmin())]
-    return SizeSelection(float(candidates[chosen]), curve, strength)
-
-
-def n_tested_parts(fold_of: NDArray[np.int64]) -> int:
-    """Return how many trees `select_size` grows, at least 1."""
-    return max(1, len(enough_folds(_part_of(fold_of))))
-
-
-def _part_of(fold_of: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.where(fold_of < 0, -1, fold_of % N_FOLDS)
-
-
 def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
     """Return one penalty per size of the family, given the penalties at which nodes are cut.
 
@@ -225,24 +214,179 @@ def penalty_candidates(tree: Tree, node_alphas: FloatArray) -> FloatArray:
     return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.finfo(float).max)
 
 
+# ---- the choice ----------------------------------------------------------------------------------
+
+
+def n_rounds_at_most(n_rows: int) -> int:
+    """Return the largest number of rounds of folds that choose the size."""
+    if n_rows < _SMALL_TABLE:
+        return CHECKED_ROUNDS[-1]
+    return 2 if n_rows <= _TWO_ROUNDS else 1
+
+
+def select_sizes(
+    tree: Tree,
+    rows: TrainingRows,
+    rounds: Iterable[NDArray[np.int64]],
+    grow_part: Callable[[TrainingRows], Tree],
+    families: Mapping[str, NodeAlphas],
+    wanted: Sequence[WantedSize],
+    *,
+    rule: CostRule | None = None,
+    n_at_once: int = 1,
+) -> list[SizeSelection]:
+    """Choose sizes of a tree by cross-validation; each depends on the rounds that it needs alone.
+
+    `tree` was grown on all rows and not pruned; `grow_part` grows a tree on weighted rows in the
+    same way. `rounds` gives for each round the fold that tests each row, -1 for none. More than
+    `N_FOLDS` folds are put together; in large tables not all are tested, see `enough_folds`. No
+    further round is asked for when all choices are stable. A size without a limit is of the first
+    of the nested `families`.
+    """
+    sized = [_SizedFamily.of_tree(tree, *family) for family in families.items()]
+    strengths = (STRENGTHS[-1], *STRENGTHS[:-1])
+    unit = np.append(unit_of_costs(tree, rule), np.ones(len(strengths) - 1))
+    rows.sort(n_at_once)
+
+    def test_fold(part: tuple[TrainingRows, TrainingRows]) -> list[FloatArray]:
+        train, test = part
+        grown = grow_part(train)
+        per_node = _node_sums(grown, count_nodes(grown, test)[np.newaxis], strengths, rule)
+        return [family.sums(grown, per_node * unit) for family in sized]
+
+    chosen: dict[WantedSize, SizeSelection] = {}
+    by_round: list[list[FloatArray]] = [[] for _ in sized]
+    with thread_map(n_at_once) as run:
+        for fold_of in rounds:
+            parts = list(run(test_fold, _fold_parts(rows, _part_of(fold_of))))
+            for index, family in enumerate(sized):
+                nothing = np.zeros((len(family.penalties), len(unit)))
+                by_round[index].append(sum((part[index] for part in parts), nothing))
+            if len(by_round[0]) in CHECKED_ROUNDS:
+                sums = [np.array(each) for each in by_round]
+                for size in set(wanted) - set(chosen):
+                    pairs = zip(_families_for(size, sized), sums, strict=False)
+                    if all(family.is_stable(each, size) for family, each in pairs):
+                        chosen[size] = _select(sized, sums, size)
+                if len(chosen) == len(set(wanted)):
+                    break
+    sums = [np.array(each) for each in by_round]
+    return [chosen.get(size) or _select(sized, sums, size) for size in wanted]
+
+
+@dataclass(frozen=True, eq=False)
+class _SizedFamily:
+    """The sizes of a nested family of trees, from the largest to the root.
+
+    `penalties` ascend; `n_leaves` are those of the tree of all rows at each.
+    """
+
+    name: str
+    node_alphas: NodeAlphas
+    penalties: FloatArray
+    n_leaves: NDArray[np.int64]
+
+    @classmethod
+    def of_tree(cls, tree: Tree, name: str, node_alphas: NodeAlphas) -> "_SizedFamily":
+        """List the sizes of a tree."""
+        own = np.maximum(node_alphas(tree), 0.0)
+        penalties = penalty_candidates(tree, own)
+        n_leaves = sums_along(tree, own, penalties, np.ones((tree.n_nodes, 1)))[:, 0]
+        return cls(name, node_alphas, penalties, np.rint(n_leaves).astype(np.int64))
+
+    def sums(self, tree: Tree, per_node: FloatArray) -> FloatArray:
+        """Sum values of the nodes of another tree over its leaves at each penalty."""
+        sums: FloatArray = sums_along(tree, self.node_alphas(tree), self.penalties, per_node)
+        return sums
+
+    def first(self, size: WantedSize) -> int:
+        """Return the index of the largest tree that is allowed."""
+        return 0 if size.max_leaves is None else int(np.argmax(self.n_leaves <= size.max_leaves))
+
+    def choice(self, sums: FloatArray, size: WantedSize) -> int:
+        """Return the index of the chosen size, given sums of all rounds."""
+        first = self.first(size)
+        return first + _smallest_within(_mean_loss(sums)[first:], size.margin)
+
+    def is_stable(self, sums: FloatArray, size: WantedSize) -> bool:
+        """Whether no size is within a standard error of being chosen, or of not being chosen.
+
+        The standard error is that of a mean over rounds, given the sums of each: it shows the luck
+        of the folds alone. Without a margin nothing is lost by either of two sizes that are about
+        equally good, so the fewest rounds are enough.
+        """
+        if size.margin == 0:
+            return True
+        first = self.first(size)
+        by_round = np.array([_mean_loss(each)[first:] for each in sums])
+        mean = _mean_loss(sums.sum(axis=0))[first:]
+        chosen, best = _smallest_within(mean, size.margin), int(mean.argmin())
+
+        def error(one: int) -> FloatArray:
+            differences = by_round - by_round[:, [one]]
+            return np.asarray(differences.std(axis=0, ddof=1) / np.sqrt(len(sums)))
+
+        is_within = mean + size.margin - mean[chosen] >= error(chosen)
+        is_beyond = mean - size.margin - mean[best] >= error(best)
+        return bool(np.delete(is_within, chosen).all() and is_beyond[chosen + 1 :].all())
+
+
+def _families_for(size: WantedSize, families: Sequence[_SizedFamily]) -> Sequence[_SizedFamily]:
+    """Return the families of which a size may be: without a limit the first alone."""
+    return families[:1] if size.max_leaves is None else families
+
+
+def _select(
+    families: Sequence[_SizedFamily], sums: Sequence[FloatArray], size: WantedSize
+) -> SizeSelection:
+    """Choose a size, given the sums of each family and round.
+
+    A tree of a further family must have less loss and less error: it is grown by entropy or the
+    like, and would otherwise often be chosen for its log loss alone, at the price of accuracy.
+    """
+    totals = [each.sum(axis=0) for each in sums]
+    best, chosen = 0, families[0].choice(totals[0], size)
+    for index in range(1, len(_families_for(size, families))):
+        other = families[index].choice(totals[index], size)
+        if (
+            _mean_loss(totals[index])[other] < _mean_loss(totals[best])[chosen]
+            and totals[index][other, 0] < totals[best][chosen, 0]
+        ):
+            best, chosen = index, other
+    family, n_rounds = families[best], len(sums[0])
+    return SizeSelection(
+        family.name,
+        float(family.penalties[chosen]),
+        family.penalties[family.first(size) :],
+        _curve(families[0].penalties, families[0].n_leaves, totals[0] / n_rounds),
+        STRENGTHS[int(totals[best][chosen, _LOG_LOSSES].argmin())],
+        n_rounds,
+    )
+
+
+def n_tested_parts(fold_of: NDArray[np.int64]) -> int:
+    """Return how many trees a round of `select_sizes` grows, at least 1."""
+    return max(1, len(enough_folds(_part_of(fold_of))))
+
+
+def _part_of(fold_of: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.where(fold_of < 0, -1, fold_of % N_FOLDS)
+
+
 def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> float:
     """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds.
 
     With costs, the sums must be in the unit of `unit_of_costs`.
     """
-    curve = _curve(candidates, np.zeros(len(candidates), dtype=np.int64), sums)
-    return float(candidates[_smallest_within(curve.loss, margin)])
+    return float(candidates[_smallest_within(_mean_loss(sums), margin)])
 
 
 def _fold_parts(
     rows: TrainingRows, fold_of: NDArray[np.int64]
 ) -> Iterator[tuple[TrainingRows, TrainingRows]]:
     """For each fold the rows that train and the rows that test."""
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     for fold in enough_folds(fold_of):
-        is_test = fold_of == fold
-        train = rows.with_weights(np.where(is_test, 0.0, weights))
-        test = rows.with_weights(np.where(is_test, weights, 0.0))
+        train, test = split_rows(rows, fold_of == fold)
         if train.total_weight and test.total_weight:
             yield train, test
 
@@ -250,8 +394,8 @@ def _fold_parts(
 def fold_sums(
     tree: Tree,
     tests: Sequence[TrainingRows],
+    node_alphas: FloatArray,
     candidates: FloatArray,
-    estimate: LeafEstimate,
     rule: CostRule | None = None,
 ) -> list[FloatArray]:
     """For each test and penalty: cost, squared cost, log loss and weight of the rows, summed.
@@ -259,56 +403,40 @@ def fold_sums(
     All nodes are counted once; a node counts for the penalties at which it is a leaf.
     """
     counts = np.array([count_nodes(tree, test) for test in tests])
-    sums = _sums_of_counts(tree, counts, candidates, estimate, rule)
+    per_node = _node_sums(tree, counts, STRENGTHS[-1:], rule)
+    sums = sums_along(tree, node_alphas, candidates, per_node)
     return np.split(sums, len(tests), axis=1)
 
 
-def _sums_of_counts(
-    tree: Tree,
-    counts: FloatArray,
-    candidates: FloatArray,
-    estimate: LeafEstimate,
-    rule: CostRule | None,
+def _node_sums(
+    tree: Tree, counts: FloatArray, strengths: Sequence[float], rule: CostRule | None
 ) -> FloatArray:
-    """`fold_sums`, given the class counts of the nodes for each test, four columns per test."""
-    probabilities = estimate(tree, tree.class_counts)
+    """Return cost, squared cost, log loss and weight of each node as a leaf, per test.
+
+    `counts` are the class counts of the nodes for each test. Probabilities of the first strength
+    decide; the log losses of the others follow.
+    """
+    probabilities = sized_probabilities(tree, rule, strengths)
     regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
-    row_costs = regret[:, predicted_class(probabilities, rule)]  # per class and node
-    log_loss = _log_losses(tree, probabilities, rule).T
-    per_row = np.array([row_costs, row_costs**2, log_loss, np.ones_like(log_loss)])
+    row_costs = regret[:, predicted_class(probabilities[0], rule)]  # per class and node
+    log_loss, *others = _log_losses(tree, probabilities, rule)
+    per_row = np.array([row_costs, row_costs**2, log_loss, np.ones_like(log_loss), *others])
     # Axes: test, value, class, node. The classes are summed up.
     per_node = (counts.transpose(0, 2, 1)[:, np.newaxis] * per_row).sum(axis=2)
-    per_node = per_node.reshape(-1, tree.n_nodes)
-    return sums_along(tree, family_alphas(tree, rule), candidates, per_node.T)
+    transposed: FloatArray = per_node.reshape(-1, tree.n_nodes).T
+    return transposed
 
 
 def _log_losses(tree: Tree, probabilities: FloatArray, rule: CostRule | None) -> FloatArray:
-    """Per node and class, the log loss of a row; with costs, of a row weighted by its class."""
-    class_weights = np.ones(tree.n_classes)
-    if rule is not None:
-        class_weights = rule.class_weights(tree.class_counts[0])
-        probabilities = probabilities * class_weights
-        probabilities /= np.maximum(row_sums(probabilities), 1e-300)[:, np.newaxis]
-    losses: FloatArray = -class_weights * np.log(np.clip(probabilities, 1e-15, 1.0))
+    """Per strength, class and node, the log loss of a row; with costs, weighted by its class."""
+    by_class = np.ascontiguousarray(probabilities.transpose(0, 2, 1))
+    if rule is None:
+        return -np.log(np.clip(by_class, 1e-15, 1.0))
+    weights = rule.class_weights(tree.class_counts[0])[:, np.newaxis]
+    by_class = by_class * weights
+    by_class /= np.maximum(by_class.sum(axis=1, keepdims=True), 1e-300)
+    losses: FloatArray = -weights * np.log(np.clip(by_class, 1e-15, 1.0))
     return losses
-
-
-def _losses_by_strength(
-    tree: Tree, counts: FloatArray, candidates: FloatArray, rule: CostRule | None
-) -> FloatArray:
-    """For each penalty and strength, the log loss of the rows with these counts, summed."""
-    estimates = (sized_estimate(rule, strength) for strength in STRENGTHS)
-    losses = (_log_losses(tree, each(tree, tree.class_counts), rule) for each in estimates)
-    per_node = np.column_stack([row_sums(counts * each) for each in losses])
-    return sums_along(tree, family_alphas(tree, rule), candidates, per_node)
-
-
-def penalty_for_size(tree: Tree, node_alphas: FloatArray, most_leaves: int) -> float:
-    """Return the least penalty per leaf at which the tree has at most so many leaves."""
-    own = np.maximum(node_alphas, 0.0)
-    candidates = np.unique(np.concatenate(([0.0], own[~tree.is_leaf])))
-    n_leaves = sums_along(tree, own, candidates, np.ones((tree.n_nodes, 1)))[:, 0]
-    return float(candidates[np.flatnonzero(n_leaves < most_leaves + 0.5)[0]])
 
 
 def _curve(alphas: FloatArray, n_leaves: NDArray[np.int64], sums: FloatArray) -> SizeCurve:
@@ -316,6 +444,12 @@ def _curve(alphas: FloatArray, n_leaves: NDArray[np.int64], sums: FloatArray) ->
     error, log_loss = sums[:, 0] / weight, sums[:, 2] / weight
     variance = np.maximum(sums[:, 1] / weight - error**2, 0.0)
     return SizeCurve(alphas, n_leaves, error, log_loss, np.sqrt(variance / weight))
+
+
+def _mean_loss(sums: FloatArray) -> FloatArray:
+    """Return the loss at each penalty, given sums of cost, squared cost, log loss and weight."""
+    weight = np.maximum(sums[:, 3], 1e-300)
+    return _loss(sums[:, 0] / weight, sums[:, 2] / weight)
 
 
 def _loss(error: FloatArray, log_loss: FloatArray) -> FloatArray:
@@ -344,29 +478,13 @@ def merge_unsure_leaves(
 
     A leaf below it is merged into the nearest node above that reaches it, together with all other
     leaves of that node. What a merge costs is the rise of the expected errors, by the given
-    probabilities. The cheapest merge is made first; all merges together cost at most the margin,
-    as a share of the rows. A leaf stays if no node above it reaches the confidence, or if
-    its merge would cost too much.
+    probabilities. The cheapest merge is made first; all merges together cost at most the margin, as
+    a share of the rows. A leaf stays if no node above it reaches the confidence, or if its merge
+    would cost too much.
 
-    Parameters
-    ----------
-    tree : Tree
-        Pruned.
-    probabilities : ndarray of shape (n_nodes, n_classes)
-        Class probabilities of all nodes. They are less extreme than the frequencies of the rows
-        that grew the tree. The confidence is the posterior one of a node that is known by a
-        quarter of its rows.
-    min_confidence : float
-        The confidence that leaves should have.
-    margin : float
-        The share of the rows that may be expected to become errors; with costs, that much of the
-        mean cost of a wrong decision.
-    rule : CostRule, optional
-        The costs, if errors have different costs.
-
-    Returns
-    -------
-    Tree
+    The class probabilities of the nodes are less extreme than the frequencies of the rows that grew
+    the tree. The confidence is the posterior one of a node that is known by a quarter of its rows.
+    With costs, the margin is a share of the mean cost of a wrong decision.
     """
     totals = row_sums(tree.class_counts)
     own = probabilities[np.arange(tree.n_nodes), predicted_class(probabilities, rule)]

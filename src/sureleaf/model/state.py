@@ -1,5 +1,6 @@
 """Parts of a model as named arrays of a `State`, and back; every array is checked."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Final
 
@@ -103,10 +104,14 @@ def _check_tests(tree: Tree, schema: Schema) -> None:
         raise Damaged("a node tests other categories than its column has")
     if np.any(np.isnan(tree.threshold) == is_threshold[tree.feature]):
         raise Damaged("a threshold is not a number, or is where none is tested")
-    is_coded = np.array([column.is_coded for column in schema] + [False])
+    n_ordered = np.array(
+        [len(column.categories) if column.kind == "ordered" else np.nan for column in schema]
+        + [np.nan]
+    )[tree.feature]
     tests_missing = (tree.threshold == np.inf) & (tree.missing_branch == 1)
-    if np.any(np.isinf(tree.threshold) & is_coded[tree.feature] & ~tests_missing):
-        raise Damaged("a threshold of ordered categories is infinite")
+    is_between = (tree.threshold >= 0) & (tree.threshold < n_ordered)
+    if np.any(~np.isnan(n_ordered) & ~is_between & ~tests_missing):
+        raise Damaged("a threshold is not one of the ordered categories")
 
 
 def _check_weights(tree: Tree) -> None:
@@ -185,6 +190,11 @@ def levels_from(
             raise Damaged(f"a node's {name} is out of range")
     if predicted.min() < 0 or predicted.max() >= tree.n_classes or below.max() > 1:
         raise Damaged("a node predicts a class that does not exist")
+    rest = others.copy()
+    rest[np.arange(len(rest)), predicted] = 0.0
+    sums = rest.sum(axis=1)
+    if tree.n_classes > 1 and not is_within(sums - 1.0, -_SUM_TOLERANCE, _SUM_TOLERANCE):
+        raise Damaged("the shares of a node's other classes do not sum to 1")
     if np.any(values_of["successes"] > values_of["trials"]):
         raise Damaged("a node has more successes than trials")
     return NodeLevels(
@@ -216,29 +226,18 @@ def cost_from(written: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
         raise Damaged(f"its costs cannot be used ({error})") from None
 
 
-def fitted_facts(header: dict[str, Any], parameters: Any) -> dict[str, Any]:
-    """Return how a model was fitted; early files have it only among the parameters."""
-    written = header.get("fitted", parameters)
+def fitted_facts(header: dict[str, Any], names: Sequence[str] = tuple(CHOICES)) -> dict[str, Any]:
+    """Return how a model was fitted: the choices of these names, its costs and leaf estimate."""
+    written = header.get("fitted")
     if not isinstance(written, dict):
         raise Damaged("it does not say how it was fitted")
-    facts = {}
-    for name, choices in CHOICES.items():
-        facts[name] = written.get(name, _DEFAULTS[name])
-        if facts[name] not in choices:
-            raise Damaged(f"its {name} is not one of {', '.join(choices)}")
-    facts["cost"] = written.get("cost")
-    estimate = estimate_from_plain(written.get("leaf_estimate", "auto"))
+    facts = {name: written.get(name) for name in (*names, "cost")}
+    for name in names:
+        if facts[name] not in CHOICES[name]:
+            raise Damaged(f"its {name} is not one of {', '.join(CHOICES[name])}")
+    estimate = estimate_from_plain(written.get("leaf_estimate"))
     try:
         facts["leaf_estimate"] = find_estimate(estimate)
     except InvalidArgumentError as error:
         raise Damaged(f"its leaf estimate cannot be used ({error})") from None
     return facts
-
-
-_DEFAULTS: Final = {
-    "criterion": "gain_ratio",
-    "unseen": "mixture",
-    "weights": "counts",
-    "levels_from": "cross_fit",
-}
-"""What a file of version 1 means that does not have these parameters."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_table import RowLevels
@@ -18,32 +19,18 @@ __all__ = ["SubgroupLevels", "column_groups", "subgroups"]
 _RANGES = 4
 _FEW_VALUES = 8
 
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubgroupLevels(ColumnTable):
     """Levels of the rows with each value of a column.
 
-    Parameters
-    ----------
-    value : ndarray of object
-        The value, or the range of a column of numbers.
-    n : ndarray of float64
-        Rows.
-    confidence : ndarray of float64
-        Mean confidence of their leaves.
-    stated : ndarray of float64
-        Mean utility of their leaves; with costs, the mean probability that a decision is right.
-    utility, low, high : ndarray of float64
-        Accuracy of unseen predictions of these rows, with the interval of Clopper and Pearson.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
-    >>> model.levels_by("x0").n.tolist()
-    [10.0, 10.0, 10.0, 10.0]
+    - `value`: the value, or the range of a column of numbers.
+    - `n`: rows.
+    - `confidence`: mean confidence of their leaves.
+    - `stated`: mean utility of their leaves; with costs, the mean probability that a decision is
+      right.
+    - `utility`, `low`, `high`: accuracy of unseen predictions of these rows, with the interval of
+      Clopper and Pearson.
     """
 
     value: NDArray[np.object_]
@@ -66,28 +53,12 @@ def subgroups(
 ) -> SubgroupLevels:
     """Average levels and accuracy of rows by the value of a column.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-        The rows.
-    column_index : int
-        Index of the column.
-    correct : ndarray of float64
-        1 if a row is predicted correctly, 0 if not, NaN for rows to leave out.
-    row_levels : RowLevels
-        Levels of each row.
-    level : float
-        Of these intervals.
-    effective : bool
-        Whether intervals use the effective number of rows, as for importance weights.
-
-    Returns
-    -------
-    SubgroupLevels
+    `correct` is 1 if a row is predicted correctly, 0 if not, NaN for rows to leave out. Intervals
+    use the `effective` number of rows if weights are importances.
     """
     table = rows.table
     names, groups = column_groups(table.schema.columns[column_index], table.columns[column_index])
-    weights = np.ones(len(groups)) if rows.weights is None else rows.weights
+    weights = rows.row_weights
     weights = np.where(np.isnan(correct), 0.0, weights)
     n = np.bincount(groups, weights, len(names)).astype(float)
     present = n > 0
@@ -111,11 +82,6 @@ def column_groups(column: Column, values: NDArray[Any]) -> tuple[list[str], NDAr
     """Return the values of a column, or ranges of numbers, and the index of each row among them.
 
     Missing comes last.
-
-    Examples
-    --------
-    >>> column_groups(Column("age", "numeric"), np.array([20.0, 30.0, np.nan]))
-    (['20', '30', 'missing'], array([0, 1, 2]))
     """
     if column.is_coded:
         names = [str(category) for category in column.categories]

@@ -19,9 +19,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import check_choice, check_number, check_weights
-from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.arguments import (
+    FloatArray,
+    check_choice,
+    check_number,
+    check_one_label_per_row,
+    check_weights,
+    scale_importances,
+)
+from sureleaf.errors import (
+    InvalidArgumentError,
+    UnseenCategoryWarning,
+    suggestion,
+    warn_caller,
+)
 from sureleaf.files.state_file import Damaged, State
+from sureleaf.formatting import count_of
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
 from sureleaf.model.certificate import (
@@ -34,10 +47,15 @@ from sureleaf.model.certificate import (
     guaranteed_table,
     no_guarantee,
 )
-from sureleaf.model.leaf_calibration import honest_accuracy
+from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
-from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
+from sureleaf.model.node_levels import (
+    NodeLevels,
+    levels_of_accuracy,
+    levels_of_counts,
+    tree_strength,
+)
 from sureleaf.model.plain_values import (
     classes_from_plain,
     classes_to_plain,
@@ -47,7 +65,7 @@ from sureleaf.model.plain_values import (
 )
 from sureleaf.model.repruning import Repruning
 from sureleaf.model.seen_rows import EqualRows, SeenRows
-from sureleaf.model.stability import SplitTable, Stability
+from sureleaf.model.stability import SplitTable, Stability, split_table
 from sureleaf.model.state import (
     cost_from,
     counts_arrays,
@@ -61,7 +79,7 @@ from sureleaf.model.state import (
 )
 from sureleaf.model.subgroups import SubgroupLevels, subgroups
 from sureleaf.probability import LeafEstimate, find_estimate
-from sureleaf.table import EncodedTable, Schema, encode_labels
+from sureleaf.table import EncodedTable, Schema, encode, encode_labels
 from sureleaf.table.encoded_table import recode
 from sureleaf.tree import (
     Routes,
@@ -74,7 +92,6 @@ from sureleaf.tree import (
     route,
     rules_text,
 )
-from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
 if TYPE_CHECKING:
@@ -82,19 +99,13 @@ if TYPE_CHECKING:
 
     from sureleaf.tree.pruning import CostComplexityPath
 
-
-from sureleaf.errors import UnseenCategoryWarning, warn_caller
-from sureleaf.table import encode
-
 __all__ = [
+    "DecidingModel",
     "Evidence",
     "RowPredictions",
     "TreeModel",
     "VennProbabilities",
-    "check_same_length",
     "encode_rows",
-    "meaning_of_weights",
-    "scale_importances",
 ]
 
 
@@ -102,20 +113,12 @@ __all__ = [
 class RowPredictions:
     """Everything that a model predicts for some rows, from encoding them once.
 
-    Parameters
-    ----------
-    code : ndarray of int
-        Index of the predicted class in ``classes_``.
-    probabilities : ndarray of shape (n_rows, n_classes)
-        As ``predict_proba`` returns them.
-    sureness : ndarray
-        Confidence of a tree, agreement of bagged trees.
-    utility : ndarray
-        The probability that such a prediction is correct for an unseen row.
-    leaf : ndarray of int, or None
-        The heaviest leaf of a tree; None for bagged trees.
-    unseen_counts : dict of str to int
-        Number of values per column that are not a category of the training rows.
+    - `code`: index of the predicted class in ``classes_``.
+    - `probabilities`, shape (n_rows, n_classes): as ``predict_proba`` returns them.
+    - `sureness`: confidence of a tree, agreement of bagged trees.
+    - `utility`: the probability that such a prediction is correct for an unseen row.
+    - `leaf`: the heaviest leaf of a tree; None for bagged trees.
+    - `unseen_counts`: number of values per column that are not a category of the training rows.
     """
 
     code: NDArray[np.intp]
@@ -137,20 +140,8 @@ def encode_rows(
 ) -> EncodedTable:
     """Encode rows by a schema; raise or warn if they have unseen categories.
 
-    Parameters
-    ----------
-    X : table
-        As in fit, or rows that are already encoded.
-    schema : Schema
-        Columns and categories of the training rows.
-    unseen : {"mixture", "stop", "error"}
-        How the model handles unseen categories.
-    estimator : str
-        The name of the estimator, for messages.
-    for_routing : bool
-        Encode only for routing through trees, which needs fewer copies.
-    warn : bool
-        Whether to warn of unseen categories.
+    Rows that are already encoded are recoded. Encoding `for_routing` through trees only needs fewer
+    copies.
     """
     if isinstance(X, EncodedTable):
         return recode(X, schema)
@@ -168,35 +159,21 @@ def encode_rows(
     return table
 
 
-FloatArray = NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Where the levels of a tree come from, and the numbers that the counts do not hold.
 
-    Parameters
-    ----------
-    source : {"training", "honest", "cross_fit"}
-        Training rows, rows that did not grow the tree, or out-of-fold predictions of all rows.
-    accuracy : ndarray of float64, shape (n_nodes,), or None
-        Calibrated accuracy of each node on unseen rows. Only for cross_fit, and None as long as
-        cross-fitting has not been done.
-    strength : ndarray of float64, shape (n_nodes,), or None
-        How many rows would tell the accuracy as precisely.
-    confidence_error : ndarray of float64, shape (n_nodes,), or None
-        Standard error of the confidence by the luck of the folds; None if it is not known.
-    n_rounds : int
-        Rounds of folds that the accuracy is averaged over.
-    tree_strength : float or None
-        How many rows would tell the accuracy of the whole tree as precisely.
-    stability : Stability or None
-        How often splits and predictions would recur on fresh samples; only for cross_fit.
-
-    Examples
-    --------
-    >>> Evidence("cross_fit").is_complete, Evidence("honest").is_complete
-    (False, True)
+    - `source`: training rows, rows that did not grow the tree, or out-of-fold predictions of all
+      rows.
+    - `accuracy`, shape (n_nodes,): calibrated accuracy of each node on unseen rows. Only for
+      cross_fit, and None as long as cross-fitting has not been done.
+    - `strength`, shape (n_nodes,): how many rows would tell the accuracy as precisely.
+    - `confidence_error`, shape (n_nodes,): standard error of the confidence by the luck of the
+      folds; None if it is not known.
+    - `n_rounds`: rounds of folds that the accuracy is averaged over.
+    - `concentration`: rows by which the errors of a leaf are like those of the table
+      (`error_concentration`).
+    - `stability`: how often splits and predictions recurred in trees of halves; only for cross_fit.
     """
 
     source: str
@@ -204,7 +181,7 @@ class Evidence:
     strength: FloatArray | None = None
     confidence_error: FloatArray | None = None
     n_rounds: int = 1
-    tree_strength: float | None = None
+    concentration: float = 1.0
     stability: Stability | None = None
 
     @property
@@ -214,63 +191,65 @@ class Evidence:
 
 
 class VennProbabilities(NamedTuple):
-    """The lowest and highest probability of every class, one row per row and one column per class.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(max_depth=0, levels_from="honest", random_state=0)
-    >>> low, high = model.fit([[0]] * 18, [0, 1] * 9).predict_venn([[0]])
-    >>> (high - low).round(3).tolist()
-    [[0.1, 0.1]]
-    """
+    """The lowest and highest probability of every class; one line per row."""
 
     low: FloatArray
     high: FloatArray
 
 
+class DecidingModel:
+    """A model that decides for a class by probabilities, and by costs if it has some."""
+
+    classes: NDArray[Any]
+    cost: FloatArray | None
+
+    @cached_property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule of decision; None if all errors cost the same."""
+        return unequal_rule(self.cost)
+
+    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
+        """Return the index of the class that follows from the class probabilities of each row."""
+        return predicted_class(probabilities, self.rule)
+
+    def predict_proba(self, X: Any, *, n_threads: int = 1) -> FloatArray:
+        """Return class probabilities, one column per class."""
+        raise NotImplementedError
+
+    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
+        """Return the most probable class of each row (with costs, the cheapest decision)."""
+        predicted: NDArray[Any] = self.classes[
+            self.decide(self.predict_proba(X, n_threads=n_threads))
+        ]
+        return predicted
+
+    @property
+    def class_names(self) -> str:
+        """The first classes, for texts."""
+        names = ", ".join(repr(label) for label in self.classes.tolist()[:5])
+        more = "" if len(self.classes) <= 5 else f", ... ({len(self.classes)})"
+        return f"{names}{more}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeModel:
+class TreeModel(DecidingModel):
     """Everything that a fitted tree knows; no method changes it.
 
-    Parameters
-    ----------
-    schema : Schema
-        Names, kinds and categories of the columns.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    tree : Tree
-        The tree, with the class counts of all nodes.
-    leaf_counts : LeafCounts
-        Class counts of the leaves, and the sums of squared weights.
-    leaf_estimate : LeafEstimate
-        From the class counts of all nodes to their class probabilities.
-    criterion : {"gain_ratio", "entropy", "gini"}
-        The impurity that importances and cost-complexity pruning use.
-    unseen : {"mixture", "stop", "error"}
-        What a row does at a test of a category that the node has not seen.
-    weights : {"counts", "importance"}
-        Whether weight k means k rows; if not, levels use the effective number of rows.
-    evidence : Evidence
-        Where the levels come from.
-    cost : ndarray of shape (n_classes, n_classes), or None
-        ``cost[actual][predicted]``, by which nodes and rows are decided.
-    held_out : HeldOut or None
-        Counts of rows that did not grow the tree, from which guarantees follow.
-    seen : SeenRows or None
-        Fingerprints of the rows of the fit, which cannot certify it.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> X, y = [[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20
-    >>> model = TreeClassifier(levels_from="training").fit(X, y).model_
-    >>> model
-    TreeModel of 2 leaves for classes 'no', 'yes'; levels from training
-    >>> model.predict([[3], [30]]).tolist()
-    ['no', 'yes']
-    >>> model.prune(n_leaves=1)
-    TreeModel of 1 leaf for classes 'no', 'yes'; levels from training
+    - `schema`: names, kinds and categories of the columns.
+    - `classes`, shape (n_classes,): the classes.
+    - `tree`: the tree, with the class counts of all nodes.
+    - `leaf_counts`: class counts of the leaves, and the sums of squared weights.
+    - `leaf_estimate`: from the class counts of all nodes to their class probabilities.
+    - `criterion`: the impurity that importances and cost-complexity pruning use.
+    - `unseen`: what a row does at a test of a category that the node has not seen: "mixture",
+      "stop" or "error".
+    - `weights`: whether weight k means k rows ("counts"); if not ("importance"), levels use the
+      effective number of rows.
+    - `evidence`: where the levels come from.
+    - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, by which nodes and rows are
+      decided.
+    - `held_out`: counts of rows that did not grow the tree, from which guarantees follow.
+    - `seen`: fingerprints of the rows of the fit, which cannot certify it.
     """
 
     schema: Schema
@@ -292,15 +271,6 @@ class TreeModel:
     def probabilities(self) -> FloatArray:
         """Class probabilities of all nodes, shape (n_nodes, n_classes)."""
         return self.leaf_estimate(self.tree, self.tree.class_counts)
-
-    @cached_property
-    def rule(self) -> CostRule | None:
-        """The costs as a rule of decision; None if all errors cost the same."""
-        return unequal_rule(self.cost)
-
-    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
-        """Return the index of the class that follows from the class probabilities of each row."""
-        return predicted_class(probabilities, self.rule)
 
     @cached_property
     def predicted_classes(self) -> NDArray[np.intp]:
@@ -325,11 +295,9 @@ class TreeModel:
         return self.evidence.is_complete
 
     def __repr__(self) -> str:
-        names = ", ".join(repr(label) for label in self.classes.tolist()[:5])
-        more = "" if len(self.classes) <= 5 else f", ... ({len(self.classes)})"
         state = "" if self.has_levels else ", not computed yet"
         return (
-            f"TreeModel of {leaves_in_words(self.tree.n_leaves)} for classes {names}{more}; "
+            f"TreeModel of {leaves_in_words(self.tree.n_leaves)} for classes {self.class_names}; "
             f"levels from {self.evidence.source}{state}"
         )
 
@@ -387,7 +355,7 @@ class TreeModel:
         """Encode further rows with labels of known classes."""
         table = self.encode(X, estimator=estimator)
         codes, labels = encode_labels(y, estimator=estimator)
-        check_same_length(table, codes)
+        check_one_label_per_row(table.n_rows, codes)
         code_of = {label: code for code, label in enumerate(self.classes.tolist())}
         unknown = [label for label in labels.tolist() if label not in code_of]
         if unknown:
@@ -407,27 +375,8 @@ class TreeModel:
     # ---- predictions -----------------------------------------------------------------------------
 
     def predict_proba(self, X: Any, *, n_threads: int = 1) -> FloatArray:
-        """Return class probabilities, one column per class.
-
-        Parameters
-        ----------
-        X : table
-            As in fit, or encoded. A row in several leaves gets the mixture of them.
-        n_threads : int
-            Threads; the result does not depend on it.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-        """
+        """Return class probabilities; a row in several leaves gets the mixture of them."""
         return self._mixture(self.encode(X, for_routing=True), self.probabilities, n_threads)
-
-    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
-        """Return the most probable class of each row (with costs, the cheapest decision)."""
-        predicted: NDArray[Any] = self.classes[
-            self.decide(self.predict_proba(X, n_threads=n_threads))
-        ]
-        return predicted
 
     def _mixture(self, table: EncodedTable, values: FloatArray, n_threads: int) -> FloatArray:
         stops = self.unseen == "stop"
@@ -453,7 +402,14 @@ class TreeModel:
         if evidence.source == "honest":
             accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
             return levels_of_accuracy(
-                counts, n, probabilities, accuracy, strength, from_counts=True, rule=self.rule
+                counts,
+                n,
+                probabilities,
+                accuracy,
+                strength,
+                concentration=honest_concentration(self.tree, self.predicted_classes),
+                from_counts=True,
+                rule=self.rule,
             )
         accuracy = cast(FloatArray, evidence.accuracy)
         strength = cast(FloatArray, evidence.strength)
@@ -463,6 +419,7 @@ class TreeModel:
             probabilities,
             accuracy,
             strength,
+            concentration=evidence.concentration,
             rule=self.rule,
             confidence_error=evidence.confidence_error,
         )
@@ -479,9 +436,10 @@ class TreeModel:
 
     def _tree_strength(self) -> float | None:
         """How many rows the utility of the tree is known by; None for training levels."""
-        if self.evidence.source == "honest":
-            return float(self.node_rows[0])
-        return self.evidence.tree_strength
+        if self.evidence.source == "training":
+            return None
+        n = float(self.node_rows[0])
+        return n if self.evidence.source == "honest" else tree_strength(n)
 
     def expected_cost(self) -> float | None:
         """Return the expected cost per unseen row of the decisions; None without costs."""
@@ -536,28 +494,16 @@ class TreeModel:
         return {}
 
     def splits(self) -> SplitTable:
-        """Return how often each split would recur on fresh samples; see `TreeClassifier.splits`."""
+        """Return in how many trees of halves each split recurred; see `TreeClassifier.splits`."""
         self.node_levels()
-        stability, tree = self.evidence.stability, self.tree
+        stability = self.evidence.stability
         if stability is None:
             raise InvalidArgumentError(
-                "splits() needs trees that cross-fitting grows on halves of the rows, and this "
-                "model has none. Fit with levels_from='cross_fit' and three folds or more, and "
-                "call splits() before the rows are dropped or the tree is changed."
+                "splits() needs trees grown on halves of the rows, and this model has none. Fit "
+                "with levels_from='cross_fit' and two rows (or groups) or more, and call splits() "
+                "before the rows are dropped or the tree is changed."
             )
-        inner = np.flatnonzero(~tree.is_leaf)
-        tests = [
-            branch_tests(tree, node, self.schema.columns[tree.feature[node]])[0]
-            for node in inner.tolist()
-        ]
-        return SplitTable(
-            inner,
-            np.array(tests, dtype=object),
-            tree.class_counts[inner].sum(axis=1),
-            stability.splits[inner],
-            stability.sentence(),
-            stability.rival,
-        )
+        return split_table(self.tree, self.schema, stability)
 
     # ---- guarantees from held-out rows -----------------------------------------------------------
 
@@ -568,7 +514,7 @@ class TreeModel:
         counts = np.bincount(cells, minlength=self.tree.n_nodes * n_classes)
         return counts.reshape(self.tree.n_nodes, n_classes).astype(np.float64)
 
-    def certify(self, rows: TrainingRows) -> Self:
+    def certify(self, rows: TrainingRows, *, rows_are_new: bool = False) -> Self:
         """Return the same model with the counts of these rows, which it must not have seen."""
         if not len(rows.labels):
             raise InvalidArgumentError("X must have rows to certify the tree with; got none.")
@@ -578,7 +524,16 @@ class TreeModel:
                 "counts that every node of the tree has from its fit. Give other rows, or fit with "
                 "levels_from='honest'."
             )
-        equal = self._compared(rows)
+        equal, can_tell = self._compared(rows), False
+        if self.seen is not None:
+            can_tell = self.seen.can_tell(equal)
+        if not rows_are_new and (self.seen is None or not (can_tell or self.seen.compares(equal))):
+            raise InvalidArgumentError(
+                "X and y must be rows that the tree has not seen, and this model cannot tell: "
+                f"{equal.n_compared:,} of {count_of(len(rows.labels), 'row')} can be compared with "
+                "the rows of its fit. If they took no part in the fit, say so: rows_are_new=True "
+                "(--rows-are-new). The certificate then says that this is your word."
+            )
         known, own = self.held_out, float(self.tree.class_counts[0].sum())
         n_grown = round(own) if known is None else known.n_grown
         if known is not None and not known.named_before:
@@ -588,6 +543,7 @@ class TreeModel:
             self.end_counts(rows.table, rows.labels),
             n_compared=equal.n_compared,
             n_equal=equal.n_equal,
+            stated_new=not can_tell,
         )
         return self._same_numbers(replace(self, held_out=held_out))
 
@@ -641,6 +597,7 @@ class TreeModel:
             fingerprint=fingerprint(self.tree, self.classes, held_out),
             n_compared=held_out.n_compared,
             n_equal=held_out.n_equal,
+            stated_new=held_out.stated_new,
         )
 
     def _certified(
@@ -716,10 +673,10 @@ class TreeModel:
             routes.imputed_share,
         )
 
-    def row_predictions(self, X: Any, *, n_threads: int = 1) -> RowPredictions:
+    def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
         table = encode_rows(X, self.schema, self.unseen, estimator="TreeModel", warn=False)
-        mixed, routes = self._mixed_levels(table, 0.95, n_threads)
+        mixed, routes = self._mixed_levels(table, 0.95, 1)
         probabilities = mixed[:, 0]
         code = self.decide(probabilities)
         row = np.arange(len(code))
@@ -765,19 +722,8 @@ class TreeModel:
     ) -> SubgroupLevels:
         """Return the levels of rows by the values of one column.
 
-        Parameters
-        ----------
-        column : str or int
-            Name or index of the column.
-        rows : TrainingRows
-            Encoded rows with class codes.
-        correct : ndarray of float64, optional
-            For rows that the tree was grown on: whether their out-of-fold predictions are correct.
-            Without it the model predicts the rows, which it must not have seen.
-        level : float
-            Of the intervals.
-        n_threads : int
-            Threads.
+        For rows that the tree was grown on, `correct` says whether their out-of-fold predictions
+        are correct. Without it the model predicts the rows, which it must not have seen.
         """
         index = _column_index(column, self.schema)
         row_levels = self.predict_levels(rows.table, level=level, n_threads=n_threads)
@@ -793,13 +739,7 @@ class TreeModel:
     # ---- the tree as text and numbers ------------------------------------------------------------
 
     def rules(self, *, weighted: bool = False) -> str:
-        """Return the tree as indented rules, each leaf with its rows, counts and probability.
-
-        Parameters
-        ----------
-        weighted : bool
-            Call the sum of a leaf's counts its weight, because rows have weights by their class.
-        """
+        """Return the tree as rules; `weighted` rows have weights by their class."""
         return rules_text(
             self.tree,
             self.schema,
@@ -871,45 +811,30 @@ class TreeModel:
         self,
         rule: str | None = None,
         *,
-        nodes: Any = None,
-        n_leaves: int | None = None,
-        ccp_alpha: float | None = None,
-        confidence_factor: float = 0.25,
         training: TrainingRows | None = None,
         given: TrainingRows | None = None,
+        **way: Any,
     ) -> Self:
-        """Return a smaller tree, cut by one of: a rule, chosen nodes, a number of leaves.
+        """Return a smaller tree, cut by a rule or another way of `Repruning`.
 
-        Parameters
-        ----------
-        rule, nodes, n_leaves, ccp_alpha
-            As for `TreeClassifier.prune`.
-        confidence_factor : float
-            For pessimistic pruning.
-        training : TrainingRows, optional
-            The rows that the tree was grown on, which pessimistic pruning needs.
-        given : TrainingRows, optional
-            Other rows: reduced_error pruning uses them; otherwise the smaller tree counts them
-            in place of its own.
-
-        Returns
-        -------
-        TreeModel
-            Where a leaf was made, its levels come from its own counts: the evidence is
-            "training". `TreeClassifier.prune` cross-fits them again if it holds the rows.
+        Pessimistic pruning needs the `training` rows. Reduced-error pruning uses the `given` ones;
+        otherwise the smaller tree counts them in place of its own. Where a leaf was made, its
+        levels come from its own counts: the evidence is "training". `TreeClassifier.prune`
+        cross-fits them again if it holds the rows.
         """
         tree = self.tree
         if rule == "pessimistic" and given is not None:
             tree = recount(tree, given)  # so that raising a branch compares counts of these rows
-        repruning = self.repruning(
-            rule,
-            nodes=nodes,
-            n_leaves=n_leaves,
-            ccp_alpha=ccp_alpha,
-            confidence_factor=confidence_factor,
-            held_out=given,
-        )
+        repruning = self.repruning(rule, **way, held_out=given)
+        n_leaves = repruning.n_leaves
         smaller = repruning(tree, training if given is None else given)
+        if n_leaves is not None and smaller.n_leaves < min(n_leaves, tree.n_leaves):
+            warn_caller(
+                f"prune(n_leaves={n_leaves}) gives {count_of(smaller.n_leaves, 'leaf', 'leaves')}: "
+                f"cost-complexity pruning of this tree has no size between that and more than "
+                f"{n_leaves}. prune(nodes=[...]) cuts at nodes of your choice.",
+                UserWarning,
+            )
         if given is not None and rule != "reduced_error":
             smaller = recount(smaller, given)
             leaf_counts = leaf_counts_of(smaller, given)
@@ -927,28 +852,10 @@ class TreeModel:
             held_out=None,  # counts that were looked at to prune prove nothing
         )
 
-    def repruning(
-        self,
-        rule: str | None = None,
-        *,
-        nodes: Any = None,
-        n_leaves: int | None = None,
-        ccp_alpha: float | None = None,
-        confidence_factor: float = 0.25,
-        held_out: TrainingRows | None = None,
-    ) -> Repruning:
+    def repruning(self, rule: str | None = None, **way: Any) -> Repruning:
         """Return the way of pruning that `prune` takes, to prune other trees in the same way."""
-        return Repruning(
-            rule,
-            nodes,
-            n_leaves,
-            ccp_alpha,
-            criterion=self.criterion,
-            confidence_factor=confidence_factor,
-            held_out=held_out,
-            of_tree=self.tree,
-            costs=self.rule,
-        )
+        criterion, tree, costs = self.criterion, self.tree, self.rule
+        return Repruning(rule, **way, criterion=criterion, of_tree=tree, costs=costs)
 
     # ---- saved state -----------------------------------------------------------------------------
 
@@ -983,7 +890,7 @@ class TreeModel:
             header["levels"] = {
                 "from_counts": bool(levels.from_counts),
                 "rounds": self.evidence.n_rounds,
-                "tree_strength": self._tree_strength(),
+                "concentration": self.evidence.concentration,
             }
             if self.evidence.stability is not None:
                 header["levels"]["stability"] = self.evidence.stability.to_plain()
@@ -992,7 +899,7 @@ class TreeModel:
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
-        facts = fitted_facts(state.header, state.header.get("parameters"))
+        facts = fitted_facts(state.header)
         schema = schema_from_plain(state.header.get("schema"))
         classes = classes_from_plain(state.header.get("classes"))
         tree = tree_from(state, schema, len(classes))
@@ -1028,64 +935,20 @@ class TreeModel:
 
 
 def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
-    """Restore the evidence of cross-fitted levels; files of version 1 tell less of it."""
-    n_rounds, tree_strength = known.get("rounds", 1), known.get("tree_strength")
-    if not isinstance(n_rounds, int) or n_rounds < 1:
+    """Restore the evidence of cross-fitted levels."""
+    n_rounds, concentration = known.get("rounds"), known.get("concentration")
+    if type(n_rounds) is not int or n_rounds < 1:
         raise Damaged("its levels are averaged over no rounds")
-    if tree_strength is not None:
-        if not isinstance(tree_strength, int | float) or not tree_strength > 0:
-            raise Damaged("the strength of its levels is not a number of rows")
-        tree_strength = float(tree_strength)
-    accuracy = levels.utility if levels.rule is None else levels.successes / levels.trials
+    if not isinstance(concentration, int | float) or not 0 < concentration < np.inf:
+        raise Damaged("the concentration of its errors is not a number of rows")
     return Evidence(
         "cross_fit",
-        accuracy if levels.accuracy is None else levels.accuracy,
+        levels.utility if levels.accuracy is None else levels.accuracy,  # None with one class
         levels.trials,
         levels.confidence_error,
         n_rounds,
-        tree_strength,
+        float(concentration),
     )
-
-
-_MOST_ROWS = 2.0**53
-
-
-def meaning_of_weights(stated: str, weights: FloatArray | None) -> str:
-    """Return "importance" for weights that cannot be counts of rows, else what is stated.
-
-    Boosting sends weights that sum to 1. As counts, they would say that the table is a single row.
-    Above 2^53, sums of counts are rounded: adding a row would change nothing.
-
-    Examples
-    --------
-    >>> meaning_of_weights("counts", np.full(50, 1 / 50))
-    'importance'
-    >>> meaning_of_weights("counts", np.array([2.0, 0.5, 0.0]))
-    'counts'
-    """
-    if weights is None or stated != "counts":
-        return stated
-    n_rows, total = np.count_nonzero(weights), weights.sum()
-    are_too_few = total < 0.1 * n_rows or (total < 1.0 + 1e-9 and n_rows > 1)
-    return "importance" if are_too_few or total > _MOST_ROWS else stated
-
-
-def scale_importances(weights: FloatArray | None) -> FloatArray | None:
-    """Scale importance weights to a mean of 1 over the rows of positive weight."""
-    if weights is None:
-        return None
-    weights = weights / weights.max()  # so that no sum overflows
-    scaled: FloatArray = weights / (weights.sum() / np.count_nonzero(weights))
-    return scaled
-
-
-def check_same_length(table: EncodedTable, labels: NDArray[np.int32]) -> None:
-    """Raise unless there is one label per row."""
-    if len(labels) != table.n_rows:
-        raise InvalidArgumentError(
-            "X and y must have the same number of rows (inconsistent numbers of samples); "
-            f"got {table.n_rows} and {len(labels)}."
-        )
 
 
 def _column_index(column: Any, schema: Schema) -> int:

@@ -72,10 +72,6 @@ class ComparisonDisplay(Display):
             The result of `sureleaf.compare`.
         name : str
             Its label.
-
-        Returns
-        -------
-        ComparisonDisplay
         """
         return cls.from_comparisons({name: comparison})
 
@@ -87,10 +83,6 @@ class ComparisonDisplay(Display):
         ----------
         comparisons : mapping of str to Comparison
             Results of `sureleaf.compare`, by name.
-
-        Returns
-        -------
-        ComparisonDisplay
         """
         results = list(comparisons.values())
         kinds = {(result.measure, result.margin, result.level) for result in results}
@@ -205,10 +197,6 @@ class RanksDisplay(Display):
         ----------
         comparison : ManyComparison
             The result of `sureleaf.compare_many`.
-
-        Returns
-        -------
-        RanksDisplay
         """
         names = list(comparison.names)
         groups = [[names.index(name) for name in group] for group in comparison.groups]

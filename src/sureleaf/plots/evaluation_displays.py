@@ -1,6 +1,5 @@
 """Evaluations of classifiers: reliability diagrams, ROC curves and learning curves."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -8,19 +7,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.auditing import Audit
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, RowsFor, learning_curve
+from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, learning_curve
 from sureleaf.evaluation.measures.calibration import CalibrationCurve, calibration_curve
 from sureleaf.evaluation.measures.ranking import Roc
-from sureleaf.plots.display import BLUE, COLOURS, GREEN, GREY, INK, NOTE, RED, Display
+from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["LearningCurveDisplay", "ReliabilityDisplay", "RocDisplay"]
-
-FloatArray = NDArray[np.float64]
 
 
 def _shortened(name: str, longest: int) -> str:
@@ -78,10 +76,6 @@ class ReliabilityDisplay(Display):
             The class whose probability is evaluated.
         n_bins : int
             Number of bins of equal size.
-
-        Returns
-        -------
-        ReliabilityDisplay
         """
         curve = evaluation.calibration(positive=positive, n_bins=n_bins)
         return cls._from_curve(curve, evaluation.estimator)
@@ -110,10 +104,6 @@ class ReliabilityDisplay(Display):
             Number of bins of equal size.
         name : str
             What was evaluated.
-
-        Returns
-        -------
-        ReliabilityDisplay
         """
         curve = calibration_curve(truth, probabilities, positive=positive, n_bins=n_bins)
         return cls._from_curve(curve, name)
@@ -126,10 +116,6 @@ class ReliabilityDisplay(Display):
         ----------
         audit : Audit
             The result of `sureleaf.audit`.
-
-        Returns
-        -------
-        ReliabilityDisplay
         """
         bins = audit.bins
         order = np.argsort(bins.stated, kind="stable")
@@ -259,10 +245,6 @@ class RocDisplay(Display):
             Of two classes, with probabilities.
         name : str, optional
             Its label; the estimator by default.
-
-        Returns
-        -------
-        RocDisplay
         """
         return cls.from_evaluations({name or evaluation.estimator: evaluation})
 
@@ -274,10 +256,6 @@ class RocDisplay(Display):
         ----------
         evaluations : mapping of str to Evaluation
             Of two classes, with probabilities, by name.
-
-        Returns
-        -------
-        RocDisplay
         """
         positive = {str(evaluation.positive) for evaluation in evaluations.values()}
         if len(positive) != 1:
@@ -334,7 +312,7 @@ class RocDisplay(Display):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurveDisplay(Display):
-    """A learning curve with intervals, its power law, and the rows needed for a target.
+    """A learning curve with intervals and its power law.
 
     Parameters
     ----------
@@ -345,8 +323,6 @@ class LearningCurveDisplay(Display):
     further, law, law_low, law_high : ndarray of float64
         Rows at which the power law is drawn, its values and its prediction interval; empty if the
         curve has too few points to fit one.
-    reach : RowsFor or None
-        Rows needed for the target, if one was given.
     level : float
         Of the intervals.
 
@@ -369,49 +345,32 @@ class LearningCurveDisplay(Display):
     law: FloatArray
     law_low: FloatArray
     law_high: FloatArray
-    reach: RowsFor | None
     level: float
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, target: float | None = None, **options: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
         """Compute a learning curve and create its display.
 
         Parameters
         ----------
         estimator, X, y
             As for `sureleaf.learning_curve`.
-        target : float, optional
-            A value of the measure to reach.
         **options
             Of `sureleaf.learning_curve`.
-
-        Returns
-        -------
-        LearningCurveDisplay
         """
-        return cls.from_curve(learning_curve(estimator, X, y, **options), target=target)
+        return cls.from_curve(learning_curve(estimator, X, y, **options))
 
     @classmethod
-    def from_curve(
-        cls, curve: LearningCurve, *, target: float | None = None, until: float | None = None
-    ) -> Self:
+    def from_curve(cls, curve: LearningCurve, *, until: float | None = None) -> Self:
         """Create the display of a learning curve.
 
         Parameters
         ----------
         curve : LearningCurve
             The result of `sureleaf.learning_curve`.
-        target : float, optional
-            A value of the measure to reach.
         until : float, optional
             Number of rows up to which the power law is drawn; four times the largest size by
             default.
-
-        Returns
-        -------
-        LearningCurveDisplay
         """
         last = float(until or 4 * curve.sizes[-1])
         grid = np.unique(np.rint(np.geomspace(float(curve.sizes[0]), last, 100)))
@@ -430,7 +389,6 @@ class LearningCurveDisplay(Display):
             law,
             law_low,
             law_high,
-            None if target is None else curve.rows_for(target),
             curve.level,
         )
 
@@ -461,28 +419,3 @@ class LearningCurveDisplay(Display):
         axes.xaxis.set_minor_formatter(lambda value, _: "")
         axes.set_xlabel("training rows")
         axes.set_ylabel(self.measure)
-        if self.reach is not None:
-            self._draw_target(axes, self.reach)
-
-    def _draw_target(self, axes: "Axes", reach: RowsFor) -> None:
-        axes.axhline(reach.target, color=GREEN, linewidth=1.4, linestyle=(0, (5, 2)))
-        if not reach.is_known:
-            text = f"{self.measure} {reach.target:g}: this curve cannot tell how many rows"
-        elif math.isfinite(reach.rows):
-            text = f"{self.measure} {reach.target:g}: about {reach.rows:,.0f} rows"
-            if reach.rows <= axes.get_xlim()[1]:
-                axes.plot(reach.rows, reach.target, "D", color=GREEN, markersize=7, zorder=4)
-        else:
-            text = f"{reach.target:g} is out of reach: the power law ends at {reach.limit:.3f}"
-        axes.annotate(
-            text,
-            (0.99, reach.target),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 5),
-            textcoords="offset points",
-            ha="right",
-            fontsize=9,
-            color=GREEN,
-        )
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, reach.target), max(high, reach.target + 0.08 * (high - low)))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier, rank_columns
 from sureleaf.levels import tree_levels
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LevelsDisplay"]
 
-
-FloatArray = NDArray[np.float64]
 
 _POINTS = 120
 _LINE_STYLES: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))
@@ -81,10 +79,6 @@ class LevelsDisplay(Display):
             Which level.
         n_max : float, optional
             Largest number of rows; four times the current number by default.
-
-        Returns
-        -------
-        LevelsDisplay
         """
         _check(level, model)
         levels, tree = model.complete_model().node_levels(), model.model_.tree
@@ -118,10 +112,6 @@ class LevelsDisplay(Display):
             Names of the columns.
         level, n_max
             As for `from_estimator`.
-
-        Returns
-        -------
-        LevelsDisplay
         """
         ranking = rank_columns(X, y)
         names = [str(name) for name in ranking.column]

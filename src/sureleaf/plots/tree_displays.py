@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.auditing import Audit, AuditedLeaves
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LeavesDisplay", "TreeDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 _MAX_ENDS = 24
 _LETTER_WIDTH = 0.078  # inches
@@ -112,10 +112,6 @@ class TreeDisplay(Display):
             Depth to draw; by default the largest one with at most 24 ends.
         confidence : float
             Leaves below this confidence are flagged.
-
-        Returns
-        -------
-        TreeDisplay
         """
         _check_single_tree(model, cls.__name__)
         fitted = model.complete_model()
@@ -337,10 +333,6 @@ class LeavesDisplay(Display):
             Fitted.
         level, confidence, utility
             As for `TreeClassifier.leaves`.
-
-        Returns
-        -------
-        LeavesDisplay
         """
         _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
@@ -367,10 +359,6 @@ class LeavesDisplay(Display):
         ----------
         audit : Audit
             The result of `sureleaf.audit`.
-
-        Returns
-        -------
-        LeavesDisplay
         """
         table = audit.table
         if isinstance(table, AuditedLeaves) and table.rule is not None:
@@ -392,7 +380,7 @@ class LeavesDisplay(Display):
             table.flagged,
             table.stated,
             audit.level,
-            f"{audit.model} on {audit.n_rows:,} {audit.rows} rows",
+            f"{audit.model} on {audit.n_rows:,} {audit.rows_in_words}",
         )
 
     @property

@@ -1,6 +1,6 @@
 """From the counts of a leaf to class probabilities, one small object per estimate."""
 
-from sureleaf.probability.estimates import (
+from sureleaf.probability.leaf_estimates import (
     ESTIMATES,
     SIZED_ESTIMATE,
     Blend,
@@ -16,6 +16,7 @@ from sureleaf.probability.estimates import (
     find_estimate,
     is_built_in,
     sized_estimate,
+    sized_probabilities,
 )
 from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
@@ -37,4 +38,5 @@ __all__ = [
     "find_estimate",
     "is_built_in",
     "sized_estimate",
+    "sized_probabilities",
 ]

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from sureleaf import _kernel
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_sums
@@ -51,11 +51,11 @@ class Shrinkage:
                 "Without shrinkage leaves have their frequencies: leaf_estimate='frequency'."
             )
 
-    def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, tree: Tree, counts: FloatArray) -> FloatArray:
         """Estimate every node."""
         n = row_sums(counts)
         root = (counts[0] + self.strength * (1.0 / counts.shape[1])) / (n[0] + self.strength)
-        shrunk: NDArray[np.float64] = _kernel.shrink_to_parent(
+        shrunk: FloatArray = _kernel.shrink_to_parent(
             tree.kernel, np.ascontiguousarray(counts), n, root, self.strength
         )
         shrunk /= row_sums(shrunk)[:, np.newaxis]
@@ -111,7 +111,7 @@ class Averaging:
                 f"charge must be a power, 0 or more; got {self.charge!r}. The default is 0.5."
             )
 
-    def __call__(self, tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, tree: Tree, counts: FloatArray) -> FloatArray:
         """Estimate every node."""
         added = 1.0 / counts.shape[1] if self.added is None else self.added
         n = row_sums(counts)
@@ -122,7 +122,7 @@ class Averaging:
             + row_sums(_log_gamma(counts, added) - gammaln(added))
         )
         odds = self.charge * np.log(np.maximum(n * tree.n_columns, 1.0))
-        averaged: NDArray[np.float64] = _kernel.average_prunings(
+        averaged: FloatArray = _kernel.average_prunings(
             tree.kernel,
             np.ascontiguousarray(counts, dtype=np.float64),
             as_leaf,
@@ -133,10 +133,10 @@ class Averaging:
         return averaged
 
 
-def _log_gamma(counts: NDArray[np.float64], added: float) -> NDArray[np.float64]:
+def _log_gamma(counts: FloatArray, added: float) -> FloatArray:
     """``gammaln(counts + added)``; most counts are small whole numbers, which are looked up."""
     index = np.minimum(counts, _TABLE_SIZE).astype(np.intp)
-    values: NDArray[np.float64] = gammaln(np.arange(_TABLE_SIZE + 1) + added).take(index)
+    values: FloatArray = gammaln(np.arange(_TABLE_SIZE + 1) + added).take(index)
     others = np.nonzero((index == _TABLE_SIZE) | (index != counts))
     values[others] = gammaln(counts[others] + added)
     return values

@@ -1,118 +1,58 @@
 """An audit as a document (docs/audit.md), and its page."""
 
 import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, TypedDict, cast
+from typing import Any, Literal
 
 import numpy as np
 
-from sureleaf.auditing import Audit, Subgroups, Where
-from sureleaf.auditing.audits import AuditRecord, BinRecord, EstimateRecord, LeafRecord, TreeRecord
-from sureleaf.auditing.where import WhereRecord
+from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves, AuditedTrees, Subgroups, Where
 from sureleaf.comparison import Comparison
 from sureleaf.files.atomic_write import atomic_write
-from sureleaf.formatting import count_of, interval, level_percent, percent, points
+from sureleaf.formatting import (
+    count_of,
+    interval,
+    level_percent,
+    measure_value,
+    percent,
+    points,
+    upper_first,
+)
 from sureleaf.model.column_table import end_of
 from sureleaf.report.document import package_versions
+from sureleaf.report.document_schema import plain_values
+from sureleaf.report.estimates import finite, interval_estimate
 from sureleaf.report.request import Origin
-from sureleaf.report.sections.answer import wanted_text
+from sureleaf.report.sections.answer import LeadingMeasure, accuracy_start, costs_text, wanted_text
+from sureleaf.report.sections.data import ClassCount
+from sureleaf.report.sections.methods import Definition
 from sureleaf.report.sections.tree import WantedLevels
 
-__all__ = ["MEASURE_WORDS", "audit_document", "write_audit"]
+__all__ = ["MEASURE_WORDS", "alone_text", "audit_document", "audit_headline", "write_audit"]
+
+Tone = Literal["good", "warn", "bad", "plain"]
 
 
-class ClassRecord(TypedDict):
-    """A class with its rows."""
+@dataclass(frozen=True)
+class AuditSentence:
+    """A sentence of the answer; `see` is the id of the section with the details."""
 
-    label: str
-    count: float
-    share: float
-
-
-class AuditData(TypedDict):
-    """Where the rows of an audit come from."""
-
-    source: str | None
-    target: str
-    title: str | None
-    model_file: str | None
-    rows: int
-    rows_left_out: int
-    columns_left_out: list[str]
-    classes: list[ClassRecord]
-
-
-class AuditSentence(TypedDict):
-    """A sentence of the answer, its tone, and the section that shows the details."""
-
-    topic: str
-    tone: str
+    topic: Literal[
+        "training",
+        "remark",
+        "baseline",
+        "claims",
+        "where",
+        "groups",
+        "trees",
+        "comparison",
+        "newness",
+    ]
+    tone: Tone
     text: str
     see: str
-
-
-class AuditAnswer(TypedDict):
-    """The answer of an audit."""
-
-    headline: str
-    accuracy: EstimateRecord
-    baseline: float
-    sentences: list[AuditSentence]
-
-
-class MethodRecord(TypedDict):
-    """What a number means, and what it assumes."""
-
-    name: str
-    text: str
-    assumes: str
-    reference: str
-
-
-class AuditMethods(TypedDict):
-    """How the numbers were computed, and how to repeat the audit."""
-
-    definitions: list[MethodRecord]
-    repeat: str
-
-
-class SubgroupsRecord(TypedDict):
-    """The values of named columns; attributes of a subgroup as in `Subgroups`."""
-
-    of: str
-    subgroups: list[dict[str, Any]]
-
-
-class ComparisonRecord(TypedDict):
-    """The comparison with another model on the same rows."""
-
-    other: str
-    measure: str
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    verdict: str
-    sentence: str
-
-
-class AuditParts(AuditRecord):
-    """The document without its answer, which is written from it."""
-
-    made: dict[str, Any]
-    data: AuditData
-    confusion: list[list[float]]
-    where: WhereRecord | None
-    by: SubgroupsRecord | None
-    comparison: ComparisonRecord | None
-    notes: list[str]
-    methods: AuditMethods
-
-
-class AuditDocument(AuditParts):
-    """Everything about an audit in JSON, as docs/audit.md describes it."""
-
-    answer: AuditAnswer
 
 
 def audit_document(
@@ -123,42 +63,14 @@ def audit_document(
     where: Where | None = None,
     by: Subgroups | None = None,
     comparison: tuple[str, Comparison] | None = None,
-) -> AuditDocument:
+) -> dict[str, Any]:
     """Return everything about an audit, as docs/audit.md describes it.
 
-    Parameters
-    ----------
-    audit : Audit
-    origin : Origin
-        Where the rows come from.
-    model_file : str, optional
-        Name of the file that the model was loaded from.
-    where : Where, optional
-        From ``audit.where()``.
-    by : Subgroups, optional
-        From ``audit.by(...)``.
-    comparison : tuple of str and Comparison, optional
-        The name of another model, and the result of ``audit.compare(...)`` with it.
-
-    Returns
-    -------
-    dict
-        ``audit.to_dict()`` with the answer, the data, the confusion matrix and the methods.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from sureleaf import audit
-    >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> result = audit(model, [[i / 10] for i in range(50)], ["no"] * 25 + ["yes"] * 25)
-    >>> document = audit_document(result, Origin("ill"))
-    >>> document["schema"], document["confusion"]
-    ('sureleaf-audit/1', [[25.0, 0.0], [1.0, 24.0]])
-    >>> print(document["answer"]["headline"])
-    This DecisionTreeClassifier predicts “ill” correctly for 98.0 % of 50 unseen rows (95 % interval
-    89.4 to 99.9).
+    ``audit.to_dict()`` with the answer, the data, the confusion matrix and the methods. `where` and
+    `by` come from the audit; `comparison` is the name of another model and ``audit.compare(...)``.
     """
-    parts: AuditParts = {
+    other = None if comparison is None else comparison[1]
+    return {
         **audit.to_dict(),
         "made": package_versions(origin),
         "data": _data(audit, origin, model_file),
@@ -167,33 +79,29 @@ def audit_document(
         "by": None if by is None else {"of": by.of, "subgroups": by.records()},
         "comparison": None if comparison is None else _comparison(*comparison),
         "notes": audit.notes(),
-        "methods": _methods_section(audit, origin, where),
+        "outside_note": audit.outside_note,
+        "answer": {
+            "headline": audit_headline(audit, origin.target),
+            "lead": plain_values(_lead(audit)),
+            "sentences": plain_values(_sentences(audit, where, other)),
+        },
+        "methods": {
+            "definitions": plain_values(list(_definitions(audit, where))),
+            "repeat": origin.command or _repeat(audit),
+        },
     }
-    return {**parts, "answer": _answer_section(parts)}
 
 
-def write_audit(document: AuditDocument, path: str | PathLike[str]) -> None:
-    """Write the page of an audit's document, whole or not at all.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf import audit
-    >>> model = GaussianNB().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> page = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
-    >>> write_audit(audit_document(audit(model, [[1], [3]], ["no", "yes"]), Origin("ill")), page)
-    >>> "GaussianNB" in page.read_text(encoding="utf-8")
-    True
-    """
+def write_audit(document: Mapping[str, Any], path: str | PathLike[str]) -> None:
+    """Write the page of an audit's document, whole or not at all."""
     from sureleaf.report.html import render_audit
 
-    page = render_audit(cast(dict[str, Any], document))
+    page = render_audit(document)
     with atomic_write(path) as file:
         file.write(page.encode())
 
 
-def _comparison(other: str, result: Comparison) -> ComparisonRecord:
+def _comparison(other: str, result: Comparison) -> dict[str, Any]:
     return {
         "other": other,
         "measure": result.measure,
@@ -206,8 +114,12 @@ def _comparison(other: str, result: Comparison) -> ComparisonRecord:
     }
 
 
-def _data(audit: Audit, origin: Origin, model_file: str | None) -> AuditData:
+def _data(audit: Audit, origin: Origin, model_file: str | None) -> dict[str, Any]:
     counts = audit.bins.counts.sum(axis=0)
+    classes = [
+        ClassCount(str(label), float(count), float(count / counts.sum()))
+        for label, count in zip(audit.classes.tolist(), counts, strict=True)
+    ]
     return {
         "source": origin.source,
         "target": origin.target,
@@ -216,10 +128,7 @@ def _data(audit: Audit, origin: Origin, model_file: str | None) -> AuditData:
         "rows": audit.n_rows,
         "rows_left_out": origin.rows_left_out,
         "columns_left_out": list(origin.columns_left_out),
-        "classes": [
-            {"label": str(label), "count": float(count), "share": float(count / counts.sum())}
-            for label, count in zip(audit.classes.tolist(), counts, strict=True)
-        ],
+        "classes": plain_values(classes),
     }
 
 
@@ -242,221 +151,277 @@ MEASURE_WORDS = {
 }
 """Names of measures for people."""
 
-# The answer in sentences, each with the section that shows the details.
+# The answer: the measure that it leads with, and sentences, each with the section that shows the
+# details.
 
 MAX_NAMED = 3
 MAX_RULE_LENGTH = 140
 
 
-def _answer_section(document: AuditParts) -> AuditAnswer:
-    """Write the answer from the other parts of the document."""
-    baseline = max(one["share"] for one in document["data"]["classes"])
-    sentences = [
-        ("accuracy", *_accuracy(document, baseline), "data"),
-        ("claims", *_claims(document)),
-    ]
-    if document["where"] is not None:
-        sentences.append(("where", *_where(document["where"]), "where"))
-    sentences.append(("groups", *_groups(document)))
-    if document["trees"] is not None:
-        sentences.append(("trees", *_trees(document["trees"]), "trees"))
-    if document["comparison"] is not None:
-        sentences.append(("comparison", "plain", document["comparison"]["sentence"], "measures"))
-    is_training = document["rows"] == "training"
-    sentences[:0] = [("remark", "bad", remark, "data") for remark in document["remarks"]]
-    if is_training or document["looks_seen"]:
-        text = (
-            "The model was trained on these rows, so every figure here is too good. Audit it with "
-            "rows that it was not trained on."
+def _lead(audit: Audit) -> LeadingMeasure:
+    label, baseline = audit.baseline.label, audit.baseline.value
+    found = interval_estimate(audit.accuracy if audit.cost is None else audit.cost)
+    assert found is not None
+    if audit.cost is None:
+        return LeadingMeasure(
+            **vars(found),
+            measure="accuracy",
+            baseline=baseline,
+            baseline_text=f"baseline, always \u201c{label}\u201d",
+            scale_low=accuracy_start(found, baseline),
+            scale_high=1.0,
         )
-        # Results on training rows are no good news.
-        sentences = [
-            (topic, "plain" if tone == "good" else tone, words, see)
-            for topic, tone, words, see in sentences
-        ]
-        if is_training:
-            sentences.insert(0, ("training", "bad", text, "data"))
-    return {
-        "headline": _headline(document),
-        "accuracy": document["accuracy"],
-        "baseline": baseline,
-        "sentences": [
-            {"topic": topic, "tone": tone, "text": text, "see": see}
-            for topic, tone, text, see in sentences
-        ],
-    }
+    shown = [found.value, baseline, *(end for end in (found.low, found.high) if end is not None)]
+    return LeadingMeasure(
+        **vars(found),
+        measure="cost",
+        baseline=baseline,
+        baseline_text=f"always deciding {label}, the cheapest constant",
+        scale_low=min(0.0, *shown),
+        scale_high=max(shown) or 1.0,
+    )
 
 
-def _headline(document: AuditParts) -> str:
-    accuracy = document["accuracy"]
-    kind = "" if document["looks_seen"] else f"{document['rows']} "
+def _sentences(audit: Audit, where: Where | None, other: Comparison | None) -> list[AuditSentence]:
+    groups = "leaves" if audit.table is audit.leaves else "bins"
+    sentences = [
+        AuditSentence("baseline", *_baseline(audit), "data"),
+        AuditSentence("claims", *_claims(audit), "bins"),
+    ]
+    if where is not None:
+        sentences.append(AuditSentence("where", *_where(where), "where"))
+    sentences.append(AuditSentence("groups", *_groups(audit), groups))
+    if audit.trees is not None:
+        sentences.append(AuditSentence("trees", "plain", _trees(audit.trees), "trees"))
+    if other is not None:
+        sentences.append(AuditSentence("comparison", "plain", str(other), "measures"))
+    if audit.newness_in_words is not None:
+        sentences.append(AuditSentence("newness", "plain", audit.newness_in_words, "data"))
+    is_training = audit.rows == "training"
+    if is_training or audit.looks_seen:  # results on training rows are no good news
+        sentences = [replace(one, tone="plain") if one.tone == "good" else one for one in sentences]
+    first = [AuditSentence("remark", "bad", remark, "data") for remark in audit.remarks]
+    if is_training:
+        first.insert(0, AuditSentence("training", "bad", audit.notes()[0], "data"))
+    return first + sentences
+
+
+def audit_headline(audit: Audit, target: str | None = None, *, model: str | None = None) -> str:
+    """Return what the rows show about the model, in a sentence."""
+    rows = count_of(audit.n_rows, f"{audit.rows_in_words.removesuffix('s')}")
+    level = level_percent(audit.level)
+    if audit.cost is not None:
+        costs = "the costs that it was fitted with" if audit.audited.cost_of_model else "your costs"
+        ends = [finite(end) for end in (audit.cost.low, audit.cost.high)]
+        width = "no valid interval"
+        if None not in ends:
+            width = f"{level} interval {' to '.join(map(measure_value, ends))}"
+        return (
+            f"At {costs}, {model or f'this {audit.model}'} costs "
+            f"{measure_value(audit.cost.value)} per row on {rows} ({width})."
+        )
+    what = "" if target is None else f"\u201c{target}\u201d "
     return (
-        f"This {document['model']} predicts \u201c{document['data']['target']}\u201d correctly for "
-        f"{percent(accuracy['value'])} of {count_of(document['n_rows'], f'{kind}row')} "
-        f"({level_percent(accuracy['level'])} interval "
-        f"{interval(accuracy['low'], accuracy['high'])})."
+        f"This {audit.model} predicts {what}correctly for {percent(audit.accuracy.value)} of "
+        f"{rows} ({level} interval {interval(audit.accuracy.low, audit.accuracy.high)})."
     )
 
 
-def _accuracy(document: AuditParts, baseline: float) -> tuple[str, str]:
-    accuracy = document["accuracy"]
-    label = max(document["data"]["classes"], key=lambda one: one["share"])["label"]
-    text = (
-        f"The baseline, always predicting {label}, is correct for {percent(baseline)} of the rows"
-    )
-    if accuracy["low"] > baseline:
-        return "good", f"{text}: the model is better than the baseline."
-    if accuracy["high"] < baseline:
-        return "bad", f"{text}: the model is worse than the baseline."
-    return "bad", f"{text}: these rows do not show that the model is better than the baseline."
+def _baseline(audit: Audit) -> tuple[Tone, str]:
+    baseline = audit.baseline
+    verdict = baseline.comparison.verdict
+    if audit.cost is None:
+        text = (
+            f"The baseline, always predicting {baseline.label}, is correct for "
+            f"{percent(baseline.value)} of the rows"
+        )
+        better, worse = "better than the baseline", "worse than the baseline"
+    else:
+        matrix, labels = audit.audited.cost, [str(label) for label in audit.classes.tolist()]
+        assert matrix is not None
+        text = (
+            f"The baseline, always deciding {baseline.label}, the cheapest constant, costs "
+            f"{measure_value(baseline.value)} per row{costs_text(matrix, labels)}"
+        )
+        better, worse = "cheaper than the baseline", "more expensive than the baseline"
+    if verdict == "better":
+        return "good", f"{text}: the model is {better}."
+    if verdict == "worse":
+        return "bad", f"{text}: the model is {worse}."
+    return "bad", f"{text}: these rows do not show that the model is {better}."
 
 
-def _claims(document: AuditParts) -> tuple[str, str, str]:
-    accuracy, stated = document["accuracy"], document["stated"]
-    text = (
-        f"The mean probability of its predicted classes is {percent(stated)}; "
-        f"{percent(accuracy['value'])} of the predictions are correct."
-    )
-    gap = f"by {points(abs(stated - accuracy['value']))} percentage points"
-    if stated > accuracy["high"]:
-        tone, text = "bad", f"{text} The model is overconfident, {gap}."
-    elif stated < accuracy["low"]:
+def _claims(audit: Audit) -> tuple[Tone, str]:
+    """Compare what the model expects of itself with what the rows show."""
+    if audit.cost is None:
+        found, stated = audit.accuracy, audit.stated
+        text = (
+            f"The mean probability of its predicted classes is {percent(stated)}; "
+            f"{percent(found.value)} of the predictions are correct."
+        )
+        gap = f"by {points(abs(stated - found.value))} percentage points"
+        too_sure, too_unsure = stated > found.high, stated < found.low
+    else:
+        assert audit.stated_cost is not None
+        found, stated = audit.cost, audit.stated_cost
+        text = (
+            f"By its own probabilities, its decisions cost {measure_value(stated)} per row; they "
+            f"cost {measure_value(found.value)}."
+        )
+        gap = f"by {measure_value(abs(stated - found.value))} per row"
+        too_sure, too_unsure = stated < found.low, stated > found.high
+    outside = audit.outside_note
+    if too_sure:
+        tone: Tone = "bad"
+        text = f"{text} The model is overconfident, {gap}."
+    elif too_unsure:
         tone, text = "warn", f"{text} The model is underconfident, {gap}."
+    elif math.isnan(found.low) or math.isnan(found.high):
+        tone, text = "plain", f"{text} These rows cannot show whether that is chance."
     else:
         tone, text = "good", f"{text} The difference is within chance."
-    groups, _ = _table(document)
-    held = [one for one in groups if one["n"] > 0]
-    outside = sum(not one["agrees"] for one in held)
-    if outside > max(1.0, (1 - document["level"]) * len(held)):
-        tone = "warn" if tone == "good" else tone
-    return tone, f"{text} {document['notes'][-1]}" if held else text, "bins"
+    n_with_rows = int((audit.table.n > 0).sum())
+    if tone == "good" and audit.n_outside > max(1.0, (1 - audit.level) * n_with_rows):
+        tone = "warn"
+    return tone, text if outside is None else f"{text} {outside}"
 
 
-def _where(where: WhereRecord) -> tuple[str, str]:
+def _where(where: Where) -> tuple[Tone, str]:
     """Name the farthest segments, or say what would have been found."""
-    segments = where["found"]
-    if where["reason"] is not None:
-        return "plain", where["sentences"][0]
-    if not segments:
-        return "good", " ".join(where["sentences"][:2])
-    text = " ".join(where["sentences"][: 1 + min(len(segments), MAX_NAMED)])
-    more = len(segments) - MAX_NAMED
-    return "bad", text + (f" {count_of(more, 'more segment')}." if more > 0 else "")
+    if where.reason is not None:
+        return "plain", where.no_segment_sentence()
+    if not len(where.found):
+        return "good", f"{where.found_sentence()} {where.detectable_sentence()}"
+    n_found = len(where.found)
+    named = [where.describe(where.found, line) for line in range(min(n_found, MAX_NAMED))]
+    more = n_found - len(named)
+    rest = [f"{count_of(more, 'more segment')}."] if more else []
+    return "bad", " ".join([where.found_sentence(), *named, *rest])
 
 
-def _table(document: AuditParts) -> tuple[list[LeafRecord] | list[BinRecord], bool]:
-    """Return the leaves of a tree, or else the bins, and whether these are leaves."""
-    leaves = document["leaves"]
-    if leaves is None or document["trees"] is not None:
-        return document["bins"], False
-    return leaves, True
-
-
-def _groups(document: AuditParts) -> tuple[str, str, str]:
-    groups, is_tree = _table(document)
-    one, many, see = ("leaf", "leaves", "leaves") if is_tree else ("bin", "bins", "bins")
-    weak = [group for group in groups if group["flagged"]]
-    if not weak:
+def _groups(audit: Audit) -> tuple[Tone, str]:
+    table = audit.table
+    one, many = table.noun
+    weak = np.flatnonzero(table.flagged)
+    if not len(weak):
         subject = (
-            f"The only {one} reaches" if len(groups) == 1 else f"All {len(groups):,} {many} reach"
+            f"The only {one} reaches" if len(table) == 1 else f"All {len(table):,} {many} reach"
         )
-        return "good", f"{subject} the wanted level: {_why(document, reached=True)}.", see
-    total = sum(group["n"] for group in groups)
-    share = sum(group["n"] for group in weak) / total if total else 0.0
-    empty = sum(group["n"] <= 0 for group in weak)
-    of = f"the only {one}" if len(groups) == 1 else f"{len(weak):,} of the {len(groups):,} {many}"
-    text = f"Do not rely on {of} ({percent(share, 0)} of the rows): {_why(document, reached=False)}"
+        return "good", f"{subject} the wanted level: {_why(audit, reached=True)}."
+    share = float(table.n[weak].sum() / table.n.sum())
+    empty = int((table.n[weak] <= 0).sum())
+    of = f"the only {one}" if len(table) == 1 else f"{len(weak):,} of the {len(table):,} {many}"
+    text = f"Do not rely on {of} ({percent(share, 0)} of the rows): {_why(audit, reached=False)}"
     text += (
         f", or it has none of these rows ({empty:,} {many if empty > 1 else one})."
         if empty
         else "."
     )
-    filled = sorted((group for group in weak if group["n"] > 0), key=lambda group: -group["n"])
-    if filled and len(groups) > 1:
-        named = [_named(group) for group in filled[:MAX_NAMED]]
-        start = "The largest ones: " if len(weak) > len(named) else ""
+    filled = sorted(weak[table.n[weak] > 0].tolist(), key=lambda line: -table.n[line])
+    if filled and len(table) > 1:
+        named = [_named(table, line) for line in filled[:MAX_NAMED]]
         joined = "; ".join(named)
-        text += f" {start}{joined if start else joined[0].upper() + joined[1:]}."
-    return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text, see
+        if len(weak) > len(named):
+            text += f" The largest ones: {joined}."
+        else:
+            text += f" {upper_first(joined)}."
+    return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
 
 
-def _why(document: AuditParts, *, reached: bool) -> str:
-    wanted, otherwise = WantedLevels(**document["wanted"]), "another class is more frequent in it"
-    return wanted_text(wanted, reached=reached, otherwise=otherwise)
+def _why(audit: Audit, *, reached: bool) -> str:
+    wanted = WantedLevels(audit.level, audit.wanted_confidence, audit.wanted_utility)
+    otherwise = "another class is more frequent in it"
+    if audit.at_costs:
+        otherwise = "another decision is cheaper for its rows"
+    if wanted.confidence is None and wanted.utility is None:
+        return f"for each of them, {'no other' + otherwise[7:] if reached else otherwise}"
+    return wanted_text(wanted, reached=reached, at_costs=audit.at_costs, otherwise=otherwise)
 
 
-def _named(group: LeafRecord | BinRecord) -> str:
-    confidence = math.floor(100 * group["confidence"])  # never the 95 % that it falls short of
-    name = f"rows with a predicted probability of {percent(group['stated'], 0)}"
-    if "leaf" in group:
-        leaf = cast(LeafRecord, group)
-        name = f"leaf {leaf['leaf']}, {end_of(str(leaf['rule']), MAX_RULE_LENGTH)}"
+def _named(table: AuditedLeaves | AuditedBins, line: int) -> str:
+    confidence = math.floor(100 * table.confidence[line])  # never the 95 % that it falls short of
+    if isinstance(table, AuditedLeaves) and table.rule is not None:
+        name = f"leaf {table.leaf[line]}, {end_of(str(table.rule[line]), MAX_RULE_LENGTH)}"
+    else:
+        name = f"rows with a predicted probability of {percent(float(table.stated[line]), 0)}"
     return (
-        f"{name}: {group['prediction']} ({count_of(group['n'], 'row')}, confidence "
+        f"{name}: {table.prediction[line]} ({count_of(table.n[line], 'row')}, confidence "
         f"{f'{confidence} %' if confidence else 'below 1 %'})"
     )
 
 
-def _trees(trees: list[TreeRecord]) -> tuple[str, str]:
-    right = [tree["utility"] for tree in trees]
-    n_leaves = sum(tree["leaves"] for tree in trees)
-    weak = sum(tree["flagged"] for tree in trees) / n_leaves
-    return "plain", (
-        f"Each of its {len(trees):,} trees alone predicts {percent(sum(right) / len(right))} of "
-        f"the rows correctly on average ({interval(min(right), max(right))}). {percent(weak, 0)} "
-        f"of their {n_leaves:,} leaves are flagged; what counts is the vote of all trees."
+def _trees(trees: AuditedTrees) -> str:
+    n_leaves, n_flagged = trees.leaves.sum(), trees.flagged.sum()
+    return (
+        f"Each of its {len(trees):,} trees alone {alone_text(trees)}. "
+        f"{percent(n_flagged / n_leaves, 0)} of their {n_leaves:,} leaves are flagged; what counts "
+        "is the vote of all trees."
     )
+
+
+def alone_text(trees: AuditedTrees) -> str:
+    """Say how good the trees of a forest are one by one: the mean, the worst and the best."""
+    if trees.cost is None:
+        right = trees.utility
+        return (
+            f"predicts {percent(right.mean())} of the rows correctly on average "
+            f"({interval(right.min(), right.max())})"
+        )
+    ends = (trees.cost.mean(), trees.cost.min(), trees.cost.max())
+    mean, low, high = (measure_value(float(one)) for one in ends)
+    return f"costs {mean} per row on average ({low} to {high})"
 
 
 # What each number of an audit means and assumes.
 
 
-def _methods_section(audit: Audit, origin: Origin, where: Where | None) -> AuditMethods:
-    """Describe the methods."""
-    definitions = [
-        _one(
-            "accuracy",
-            "Share of the rows that are predicted correctly, with the interval of Clopper and "
-            "Pearson. It is about this very model, not about the way it was trained.",
-            "rows are independent, and future rows come from the same population",
-            "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits "
-            "illustrated in the case of the binomial. Biometrika 26, 404-413.",
-        ),
-        _one(
-            "bins",
-            "The rows of each predicted class are divided into bins of equal size by their "
-            "predicted probability; rows with the same probability stay together.",
-            "in a bin with several predicted probabilities their mean is compared, which makes the "
-            "bounds a little too wide, never too narrow",
-            "see docs/audit.md",
-        ),
-    ]
-    definitions.append(_of_measures())
-    if where is not None:
-        definitions.append(_of_segments(where))
-    definitions += _of_training_rows() if audit.rows == "training" else _of_unseen_rows(audit)
-    return {
-        "definitions": definitions,
-        "repeat": origin.command or f"sureleaf.audit(model, X, y, rows={audit.rows!r})",
-    }
-
-
-def _of_measures() -> MethodRecord:
-    return _one(
-        "measures",
-        "AUC with the interval of DeLong, log loss (nce), Brier score (quadratic_loss, summed over "
-        "the classes) and cost with that of the bootstrap (BCa), intercept and slope of "
-        "calibration with that of the sandwich estimator. A slope below 1 means probabilities that "
-        "are too extreme. For both, a stated probability of 0 or 1 counts as half a row of all "
-        "rows away from it.",
-        "rows, or groups of rows, are independent",
-        "Van Calster, B. et al. (2019). Calibration: the Achilles heel of predictive analytics. "
-        "BMC Medicine 17, 230.",
+def _definitions(audit: Audit, where: Where | None) -> Iterator[Definition]:
+    if audit.at_costs:
+        yield Definition(
+            "cost",
+            "Mean cost of the decisions of the model per row, with the interval of the bootstrap "
+            "(BCa). It is compared with the cheapest constant decision row by row.",
+            "rows, or groups of rows, are independent, and future rows come from the same "
+            "population",
+            "see docs/costs.md",
+        )
+    yield Definition(
+        "accuracy",
+        "Share of the rows that are predicted correctly, with the interval of Clopper and "
+        "Pearson. It is about this very model, not about the way it was trained.",
+        "rows are independent, and future rows come from the same population",
+        "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits "
+        "illustrated in the case of the binomial. Biometrika 26, 404-413.",
     )
+    yield Definition(
+        "bins",
+        "The rows of each predicted class are divided into bins of equal size by their "
+        "predicted probability; rows with the same probability stay together.",
+        "in a bin with several predicted probabilities their mean is compared, which makes the "
+        "bounds a little too wide, never too narrow",
+        "see docs/audit.md",
+    )
+    yield _OF_MEASURES
+    if where is not None:
+        yield _of_segments(where)
+    yield from [_OF_TRAINING_ROWS] if audit.rows == "training" else _of_unseen_rows(audit)
 
 
-def _of_segments(where: Where) -> MethodRecord:
-    return _one(
+_OF_MEASURES = Definition(
+    "measures",
+    "AUC with the interval of DeLong, log loss (nce) and Brier score (quadratic_loss, summed "
+    "over the classes) with that of the bootstrap (BCa), intercept and slope of calibration "
+    "with that of the sandwich estimator. A slope below 1 means probabilities that "
+    "are too extreme. For both, a stated probability of 0 or 1 counts as half a row of all "
+    "rows away from it.",
+    "rows, or groups of rows, are independent",
+    "Van Calster, B. et al. (2019). Calibration: the Achilles heel of predictive analytics. "
+    "BMC Medicine 17, 230.",
+)
+
+
+def _of_segments(where: Where) -> Definition:
+    return Definition(
         "segments",
         f"All {where.n_segments:,} segments of one or two conditions with 2 to 50 % of the rows, "
         "and all rows together, were looked at. P-values are the share of simulated tables, in "
@@ -469,22 +434,34 @@ def _of_segments(where: Where) -> MethodRecord:
     )
 
 
-def _of_training_rows() -> list[MethodRecord]:
-    return [
-        _one(
-            "levels from training rows",
-            "Probability, confidence and utility follow from these counts by the theory, as if the "
-            "leaves had been chosen before the rows were seen. The model was trained on these "
-            "labels, so all three are too high.",
-            "the leaves were not chosen by these rows; here they were",
-            "Zhang, Z. et al. (2024); see docs/levels.md.",
+_OF_TRAINING_ROWS = Definition(
+    "levels from training rows",
+    "Probability, confidence and utility follow from these counts by the theory, as if the "
+    "leaves had been chosen before the rows were seen. The model was trained on these "
+    "labels, so all three are too high.",
+    "the leaves were not chosen by these rows; here they were",
+    "Zhang, Z. et al. (2024); see docs/levels.md.",
+)
+
+
+def _repeat(audit: Audit) -> str:
+    rows = f", rows={audit.rows!r}" if audit.newness in ("stated", "training") else ""
+    return f"sureleaf.audit(model, X, y{rows})"
+
+
+def _of_unseen_rows(audit: Audit) -> list[Definition]:
+    confidence = "the predicted class is the most probable class in the leaf or bin"
+    favoured, mean = "class", "the accuracy"
+    utility = "Probability that the next row in the leaf or bin is predicted correctly."
+    if audit.at_costs:
+        confidence = "the decision is the cheapest one for the rows of the leaf or bin"
+        favoured, mean = "decision", "the mean saving"
+        utility = (
+            "What the decision is expected to save per row, compared with the worst decision about "
+            "the same row, in units of the most expensive error."
         )
-    ]
-
-
-def _of_unseen_rows(audit: Audit) -> list[MethodRecord]:
     return [
-        _one(
+        Definition(
             "probability and interval",
             "Share of the predicted class among the rows, with the Clopper-Pearson interval. It "
             f"contains the true probability in at least {level_percent(audit.level)} of all "
@@ -493,31 +470,26 @@ def _of_unseen_rows(audit: Audit) -> list[MethodRecord]:
             "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits. "
             "Biometrika 26, 404-413.",
         ),
-        _one(
+        Definition(
             "confidence",
-            "Probability, given these counts, that the predicted class is the most probable class "
-            "in the leaf or bin; of a tree with costs, that its decision is the cheapest one. "
-            "Below 50 % the rows favour another class or decision.",
+            f"Probability, given these counts, that {confidence}. Below 50 % the rows favour "
+            f"another {favoured}.",
             "Jeffreys' prior: half a row of each class before any row is counted",
             "see docs/audit.md",
         ),
-        _one(
+        Definition(
             "utility",
-            "Probability that the next row in the leaf or bin is predicted correctly. Leaves and "
-            "bins with few rows are shrunk towards the overall accuracy, with the strength that "
-            "maximizes the likelihood. The mean utility, weighted by rows, is the accuracy.",
-            "accuracies of leaves or bins have a beta distribution",
+            f"{utility} Leaves and bins with few rows are shrunk towards the overall mean, with "
+            f"the strength that maximizes the likelihood. Weighted by rows, the mean is {mean}.",
+            "these values of leaves or bins have a beta distribution",
             "see docs/audit.md",
         ),
-        _one(
+        Definition(
             "rows needed",
             "Rows in the leaf or bin, in total, until the wanted confidence is reached; never if "
-            "another class is as frequent or the utility is too low: more rows do not change that.",
+            f"another {favoured} is as good or the utility is too low: more rows do not change "
+            "that.",
             "class proportions stay the same",
             "see docs/audit.md",
         ),
     ]
-
-
-def _one(name: str, text: str, assumes: str, reference: str) -> MethodRecord:
-    return {"name": name, "text": text, "assumes": assumes, "reference": reference}

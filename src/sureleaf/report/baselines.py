@@ -20,6 +20,7 @@ from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fit
 from sureleaf.evaluation.labelled_table import read_table as read_labelled_table
 from sureleaf.levels.decisions import cheapest_decision
 from sureleaf.model.refits import TreeRefits
+from sureleaf.model.size_selection import n_rounds_at_most
 from sureleaf.progress import track
 from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare, start_stage
 from sureleaf.table import EncodedTable
@@ -97,15 +98,7 @@ def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> T
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedModel:
-    """A classifier of the comparison with its evaluation.
-
-    Attributes
-    ----------
-    name, description : str
-    n_leaves : int or None
-        None if the model is not one tree.
-    evaluation : Evaluation
-    """
+    """A classifier of the comparison; `n_leaves` is None if it is not one tree."""
 
     name: str
     description: str
@@ -117,11 +110,7 @@ class EvaluatedModel:
 class EvaluatedSize:
     """Trees with at most this many leaves, with their evaluation.
 
-    Attributes
-    ----------
-    most_leaves : int
-    evaluation : Evaluation
-        With probabilities only if classes are rare, for the AUC.
+    It has probabilities only if classes are rare, for the AUC.
     """
 
     most_leaves: int
@@ -130,15 +119,7 @@ class EvaluatedSize:
 
 @dataclass(frozen=True, eq=False)
 class ModelEvaluations:
-    """All models over the same folds.
-
-    Attributes
-    ----------
-    models : tuple of EvaluatedModel
-        The tree first, then the baselines.
-    sizes : tuple of EvaluatedSize
-        Ascending.
-    """
+    """All models over the same folds: the tree first; sizes ascending."""
 
     models: tuple[EvaluatedModel, ...]
     sizes: tuple[EvaluatedSize, ...]
@@ -152,18 +133,7 @@ def evaluate_models(
     budget: Budget,
     progress: Progress,
 ) -> ModelEvaluations:
-    """Evaluate the tree, other sizes of it and the baselines over the same folds.
-
-    Parameters
-    ----------
-    request : ReportRequest
-    table : EncodedTable
-    fitted : TreeClassifier
-        The tree, fitted on all rows.
-    positive : label
-    budget : Budget
-    progress : callable
-    """
+    """Evaluate the tree, other sizes of it and the baselines over the same folds."""
     matrix = numeric_matrix(table)
 
     def evaluated(estimator: Any, X: Any) -> Evaluation:
@@ -191,66 +161,40 @@ def evaluate_models(
     chosen = fitted
     if not is_sized or fitted.size_curve_ is None:
         chosen = _fitted(request, clone(sized).set_params(random_state=request.seed), table)
-    best_leaves, most_leaves = _sizes(chosen, c45_leaves)
+    best_leaves = _best_leaves(request, table, sized, chosen)
+    most_leaves = _sizes(chosen, best_leaves, c45_leaves)
     (of_chosen, of_best, *of_sizes) = _evaluate_family(request, table, sized, majority, most_leaves)
+    of_tree = of_chosen if is_sized else evaluated(tree, table)
+    leaves = fitted.tree_.n_leaves
     models = [
-        EvaluatedModel(
-            THIS_TREE,
-            "the tree of this report",
-            fitted.tree_.n_leaves,
-            of_chosen if is_sized else evaluated(tree, table),
-        ),
+        EvaluatedModel(THIS_TREE, "the tree of this report", leaves, of_tree),
         *_constants(request, majority),
     ]
     if not is_sized:
         description = "the smallest tree that is hardly worse than the best"
         models.append(EvaluatedModel(DEFAULT_TREE, description, chosen.tree_.n_leaves, of_chosen))
-    models.append(
-        EvaluatedModel(
-            MARGIN_ZERO,
-            "the size that is best in cross-validation of the training rows, however large",
-            best_leaves,
-            of_best,
-        )
-    )
+    description = "the size that is best in cross-validation of the training rows, however large"
+    models.append(EvaluatedModel(MARGIN_ZERO, description, best_leaves, of_best))
     if tree.get_params() | C45 != tree.get_params():
         start_stage(progress, "Cross-validating: C4.5's tree")
-        models.append(
-            EvaluatedModel(
-                C45_TREE,
-                "the tree of C4.5, with its own rules and its pessimistic pruning",
-                c45_leaves,
-                evaluated(c45, table),
-            )
-        )
+        description = "the tree of C4.5, with its own rules and its pessimistic pruning"
+        models.append(EvaluatedModel(C45_TREE, description, c45_leaves, evaluated(c45, table)))
     start_stage(progress, "Cross-validating: bagged trees")
-    models.append(
-        EvaluatedModel(
-            BAGGED_TREES,
-            f"{budget.bagged_trees} unpruned trees, each grown on a bootstrap sample of "
-            f"{_sample_words(table.n_rows, budget)}; their mean probability decides",
-            None,
-            evaluated(
-                BaggedTreesClassifier(
-                    n_estimators=budget.bagged_trees,
-                    max_samples=min(1.0, budget.bagged_rows / table.n_rows),
-                    cost=request.cost,
-                    n_jobs=request.n_jobs,
-                ),
-                table,
-            ),
-        )
+    bag = BaggedTreesClassifier(
+        n_estimators=budget.bagged_trees,
+        max_samples=min(1.0, budget.bagged_rows / table.n_rows),
+        cost=request.cost,
+        n_jobs=request.n_jobs,
     )
+    description = (
+        f"{budget.bagged_trees} unpruned trees, each grown on a bootstrap sample of "
+        f"{_sample_words(table.n_rows, budget)}; their mean probability decides"
+    )
+    models.append(EvaluatedModel(BAGGED_TREES, description, None, evaluated(bag, table)))
     start_stage(progress, "Cross-validating: scikit-learn's tree")
     with parallel_config("threading", n_jobs=thread_count(request.n_jobs)):
         models.append(_evaluated_peer(request, table, matrix, budget, evaluated))
-    return ModelEvaluations(
-        tuple(models),
-        tuple(
-            EvaluatedSize(most, evaluation)
-            for most, evaluation in zip(most_leaves, of_sizes, strict=True)
-        ),
-    )
+    return ModelEvaluations(tuple(models), tuple(map(EvaluatedSize, most_leaves, of_sizes)))
 
 
 def _evaluated_peer(
@@ -265,29 +209,18 @@ def _evaluated_peer(
     if table.n_rows > budget.bagged_rows:
         peer = SampledTree(budget.bagged_rows)
         sample = f", grown on {budget.bagged_rows:,} of the rows, because the table is large"
+    whole = _fitted(request, clone(peer).set_params(random_state=request.seed), matrix)
     return EvaluatedModel(
         SCIKIT_LEARNS_TREE,
         f"scikit-learn's DecisionTreeClassifier with its defaults{sample}; the "
         f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
-        int(
-            _fitted(
-                request, clone(peer).set_params(random_state=request.seed), matrix
-            ).get_n_leaves()
-        ),
+        int(whole.get_n_leaves()),
         evaluated(peer, matrix),
     )
 
 
 class SampledTree(DecisionTreeClassifier):  # type: ignore[misc]  # scikit-learn has no types
-    """scikit-learn's tree, grown on a sample of the rows.
-
-    Parameters
-    ----------
-    max_rows : int
-        Rows of the sample, drawn without replacement; all rows if there are not more.
-    random_state : int or None
-        Of the sample and of the tree.
-    """
+    """scikit-learn's tree, grown on a sample of the rows that is drawn without replacement."""
 
     def __init__(self, max_rows: int = 100_000, random_state: int | None = None) -> None:
         super().__init__(random_state=random_state)
@@ -357,13 +290,28 @@ def curve_sizes(most: int) -> list[int]:
     return [*sizes, most]
 
 
-def _sizes(chosen: TreeClassifier, c45_leaves: int) -> tuple[int, list[int]]:
-    """Return the leaves of the tree at a margin of 0, and those of the curve."""
+def _best_leaves(
+    request: ReportRequest, table: EncodedTable, sized: TreeClassifier, chosen: TreeClassifier
+) -> int:
+    """Return the leaves of the tree at a margin of 0.
+
+    In a small table it is chosen by other rounds of folds than the tree of the report.
+    """
     curve = chosen.size_curve_
     assert curve is not None
-    best_leaves = int(curve.n_leaves[curve.smallest_within(0.0)])
+    if n_rounds_at_most(table.n_rows) > 2:
+        options = {"margin": 0.0, "max_leaves": None, "random_state": request.seed}
+        best: TreeClassifier = _fitted(request, clone(sized).set_params(**options), table)
+        return best.get_n_leaves()
+    return int(curve.n_leaves[curve.smallest_within(0.0)])
+
+
+def _sizes(chosen: TreeClassifier, best_leaves: int, c45_leaves: int) -> list[int]:
+    """Return the numbers of leaves of the curve."""
+    curve = chosen.size_curve_
+    assert curve is not None
     shown = SIZES_BEYOND * max(best_leaves, chosen.tree_.n_leaves, c45_leaves, 8)
-    return best_leaves, curve_sizes(max(1, min(int(curve.n_leaves.max()), int(shown))))
+    return curve_sizes(max(1, min(int(curve.n_leaves.max()), int(shown))))
 
 
 def _evaluate_family(
@@ -375,8 +323,8 @@ def _evaluate_family(
 ) -> list[Evaluation]:
     """Evaluate a tree with pruning="auto", its most accurate size and given sizes.
 
-    All come from one cross-validation per split; the first two evaluations equal those of
-    `evaluate` with this tree, and with this tree at a margin of 0.
+    All come from one cross-validation per split, and equal those of `evaluate` with this tree; with
+    a margin of 0 and no largest number of leaves; and with each size as `max_leaves`.
     """
     labelled = read_labelled_table(
         table, request.y, groups=request.groups, sample_weight=request.weights

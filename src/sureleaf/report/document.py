@@ -5,14 +5,17 @@ To add a section: write ``sections/NAME.py`` (its type and the function that com
 Plain values, JSON schema, documentation and the order of the page follow from this list.
 """
 
+import copy
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from sureleaf.exports import to_json
+from sureleaf.report.baselines import report_tree
 from sureleaf.report.document_schema import REPORT_SCHEMA, ReportSchema, schema_of
 from sureleaf.report.request import Origin
 from sureleaf.report.results import ReportResults
@@ -61,80 +64,40 @@ def _section(
 
 @dataclass(frozen=True)
 class Provenance:
-    """With what the report was made, and when.
+    """With what the report was made, and when."""
 
-    Attributes
-    ----------
-    sureleaf, python, numpy, scipy, scikit_learn
-        Version of the package.
-    date
-        Date and time (ISO 8601, UTC).
-    data_sha256
-        SHA-256 hash of the file.
-    seed
-        The random seed: the same seed gives the same numbers.
-    command
-        The command that makes the report again.
-    seconds
-        How long it took.
-    """
-
-    sureleaf: str
-    python: str
-    numpy: str
-    scipy: str
-    scikit_learn: str
-    date: str
-    data_sha256: str | None
-    seed: int
-    command: str
-    seconds: float
+    sureleaf: Annotated[str, "Version of the package."]
+    python: Annotated[str, "Version of the package."]
+    numpy: Annotated[str, "Version of the package."]
+    scipy: Annotated[str, "Version of the package."]
+    scikit_learn: Annotated[str, "Version of the package."]
+    date: Annotated[str, "Date and time (ISO 8601, UTC)."]
+    data_sha256: Annotated[str | None, "SHA-256 hash of the file."]
+    seed: Annotated[int, "The random seed: the same seed gives the same numbers."]
+    command: Annotated[str, "The command that makes the report again."]
+    seconds: Annotated[float, "How long it took."]
 
 
 @dataclass(frozen=True)
 class ReportDocument:
-    """Everything that a report says.
+    """Everything that a report says."""
 
-    Attributes
-    ----------
-    schema
-        Version of this description.
-    provenance
-        With what the report was made, and when.
-    answer
-        The first screen.
-    simplicity
-        Size against accuracy or cost.
-    data
-        Rows, columns, classes, and warnings about them.
-    tree
-        The tree and its leaves.
-    quality
-        Out-of-fold predictions, and decisions at given costs.
-    error
-        The error on unseen rows, and the learning curve.
-    models
-        The tree compared with other models.
-    methods
-        What each number means and assumes.
-    paper
-        A paragraph on methods and results, to copy into a paper.
-    """
-
-    schema: ReportSchema
-    provenance: Provenance
-    answer: AnswerSection = field(metadata=_section(None, Page("answer", "The answer")))
-    simplicity: SimplicitySection = field(
+    schema: Annotated[ReportSchema, "Version of this description."]
+    provenance: Annotated[Provenance, "With what the report was made, and when."]
+    answer: Annotated[AnswerSection, "The first screen."] = field(
+        metadata=_section(None, Page("answer", "The answer"))
+    )
+    simplicity: Annotated[SimplicitySection, "Size against accuracy or cost."] = field(
         metadata=_section(
             None,
             Page("simplicity", "The price of simplicity", has_script=True),
             embedded=("measure", "sizes", "marks"),
         )
     )
-    data: DataSection = field(
+    data: Annotated[DataSection, "Rows, columns, classes, and warnings about them."] = field(
         metadata=_section(data_section, Page("data", "The data"), embedded=("target", "classes"))
     )
-    tree: TreeSection = field(
+    tree: Annotated[TreeSection, "The tree and its leaves."] = field(
         metadata=_section(
             tree_section,
             Page("tree", "The tree", has_script=True),
@@ -142,32 +105,46 @@ class ReportDocument:
             embedded=embedded_tree,
         )
     )
-    quality: QualitySection = field(
-        metadata=_section(
-            quality_section,
-            Page("quality", "How good it is", has_script=True),
-            embedded=(
-                "positive",
-                "labels",
-                "confusion",
-                "roc",
-                "calibration",
-                "scores",
-                "cost",
-                "cost_given",
-            ),
+    quality: Annotated[QualitySection, "Out-of-fold predictions, and decisions at given costs."] = (
+        field(
+            metadata=_section(
+                quality_section,
+                Page("quality", "How good it is", has_script=True),
+                embedded=(
+                    "positive",
+                    "labels",
+                    "confusion",
+                    "roc",
+                    "calibration",
+                    "scores",
+                    "cost",
+                    "cost_given",
+                ),
+            )
         )
     )
-    error: ErrorSection = field(
+    error: Annotated[ErrorSection, "The error on unseen rows, and the learning curve."] = field(
         metadata=_section(
             error_section,
             Page("error", "Error on unseen rows", has_script=True),
             embedded=("curve",),
         )
     )
-    models: ModelsSection = field(metadata=_section(models_section, Page("models", "Other models")))
-    methods: MethodsSection = field(metadata=_section(methods_section, Page("methods", "Methods")))
-    paper: PaperSection = field(metadata=_section(None))
+    models: Annotated[ModelsSection, "The tree compared with other models."] = field(
+        metadata=_section(models_section, Page("models", "Other models"))
+    )
+    methods: Annotated[MethodsSection, "What each number means and assumes."] = field(
+        metadata=_section(methods_section, Page("methods", "Methods"))
+    )
+    paper: Annotated[PaperSection, "A paragraph on methods and results, to copy into a paper."] = (
+        field(metadata=_section(None))
+    )
+    model: Annotated[
+        str,
+        "The tree as JSON text, as `sureleaf export --to json` writes it, before costs decide "
+        "for its leaves: what the tree of another report is compared with on the same rows. It "
+        "holds no rows.",
+    ]
 
 
 _SECTIONS = {one.name: one.metadata for one in fields(ReportDocument) if one.metadata}
@@ -201,7 +178,16 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
         sections["answer"],
         results.budget,
     )
-    return ReportDocument(schema=REPORT_SCHEMA, provenance=provenance, **sections)
+    return ReportDocument(
+        schema=REPORT_SCHEMA, provenance=provenance, model=_model_text(results), **sections
+    )
+
+
+def _model_text(results: ReportResults) -> str:
+    """Return the tree as JSON, with the parameters by which the report evaluates it."""
+    tree = copy.copy(results.tree)
+    tree.set_params(random_state=report_tree(results.request).random_state, n_jobs=None)
+    return to_json(tree)
 
 
 def embedded_values(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,7 +209,7 @@ def json_schema() -> dict[str, Any]:
     --------
     >>> schema = json_schema()
     >>> schema["title"], schema["properties"]["tree"]["$ref"]
-    ('sureleaf-report/3', '#/$defs/TreeSection')
+    ('sureleaf-report/1', '#/$defs/TreeSection')
     """
     return schema_of(ReportDocument, REPORT_SCHEMA)
 

@@ -1,7 +1,7 @@
 """What follows from the types of the document: plain values, a JSON schema, tables of fields.
 
-The types are frozen dataclasses whose docstrings describe every field under "Attributes". A field
-whose name is a Python keyword has an underscore at its end, which JSON does not have.
+The types are frozen dataclasses whose annotations describe every field. A field whose name is a
+Python keyword has an underscore at its end, which JSON does not have.
 """
 
 import math
@@ -13,7 +13,6 @@ from inspect import cleandoc
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 __all__ = [
-    "READABLE_SCHEMAS",
     "REPORT_SCHEMA",
     "ReportSchema",
     "field_tables",
@@ -22,11 +21,9 @@ __all__ = [
     "type_fault",
 ]
 
-ReportSchema = Literal["sureleaf-report/3"]
-REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/3"
+ReportSchema = Literal["sureleaf-report/1"]
+REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/1"
 """The version of the document; it changes if a key is renamed, removed or gets a new meaning."""
-READABLE_SCHEMAS: Final = ("sureleaf-report/1", "sureleaf-report/2", REPORT_SCHEMA)
-"""Versions of which two reports can be compared."""
 
 _LARGEST: Final = 1e300
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
@@ -165,19 +162,8 @@ def _summary(record: type) -> str:
 
 
 def _descriptions(record: type) -> dict[str, str]:
-    """Read the descriptions of the fields from the docstrings of a type and its bases."""
-    described: dict[str, str] = {}
-    for base in reversed([one for one in record.__mro__ if is_dataclass(one)]):
-        _, _, text = cleandoc(base.__doc__ or "").partition("Attributes\n----------\n")
-        names: list[str] = []
-        for line in text.split("\n"):
-            if line.startswith("    "):
-                for name in names:
-                    described[name] = f"{described.get(name, '')} {line.strip()}".strip()
-            elif line:
-                names = [name.strip() for name in line.partition(" : ")[0].split(",")]
-                described |= dict.fromkeys(names, "")
-    return described
+    hints = get_type_hints(record, include_extras=True)
+    return {one.name: hints[one.name].__metadata__[0] for one in fields(record)}
 
 
 def _object_schema(record: type) -> dict[str, Any]:

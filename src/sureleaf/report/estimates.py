@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,25 +14,13 @@ __all__ = ["IntervalEstimate", "estimate_measure", "finite", "finite_list", "int
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalEstimate:
-    """A value with its interval.
+    """A value with its interval."""
 
-    Attributes
-    ----------
-    value
-        The estimate.
-    low, high
-        Ends of the interval; null if there is no valid interval.
-    level
-        Level of the interval, such as 0.95.
-    method
-        How the interval was computed.
-    """
-
-    value: float
-    low: float | None
-    high: float | None
-    level: float
-    method: str
+    value: Annotated[float, "The estimate."]
+    low: Annotated[float | None, "Ends of the interval; null if there is no valid interval."]
+    high: Annotated[float | None, "Ends of the interval; null if there is no valid interval."]
+    level: Annotated[float, "Level of the interval, such as 0.95."]
+    method: Annotated[str, "How the interval was computed."]
 
 
 def finite(value: Any) -> float | None:

@@ -1,33 +1,27 @@
 """The gate: whether the tree of a new report is better or worse than that of an old one."""
 
 import json
-import math
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from sureleaf.comparison import Comparison, DifferenceTest, paired_t
-from sureleaf.comparison.two_models import difference_of_estimates
-from sureleaf.comparison.verdict import conclude, sentence
+from sureleaf.auditing.same_rows import NamedTree, compare_trees
+from sureleaf.comparison import Comparison
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import Estimate, Measure
-from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
+from sureleaf.estimators import TreeClassifier
+from sureleaf.evaluation import KFold
 from sureleaf.evaluation.measures.named import find_measure
-from sureleaf.report.document_schema import READABLE_SCHEMAS, REPORT_SCHEMA, type_fault
+from sureleaf.exports import from_json
+from sureleaf.report.document import ReportDocument
+from sureleaf.report.document_schema import REPORT_SCHEMA, type_fault
 
 __all__ = ["compare_reports", "read_report"]
 
 
-_MAX_ROWS, _MOST = 10**15, 1e100
-CONSERVATIVE = "the two sets of rows are independent; if they share rows, the test is conservative"
-
-
 def read_report(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read a file that `sureleaf report --json` wrote, of this or an earlier version.
+    """Read a file that `sureleaf report --json` wrote.
 
     Examples
     --------
@@ -38,7 +32,7 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     Traceback (most recent call last):
     ...
     sureleaf.errors.InvalidArgumentError: other.json must be a file that sureleaf report --json
-    wrote; got a file with the schema None instead of 'sureleaf-report/3'. Write one with: sureleaf
+    wrote; got a file with the schema None instead of 'sureleaf-report/1'. Write one with: sureleaf
     report DATA --target COLUMN --json other.json
     """
     path = Path(path)
@@ -53,65 +47,34 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         got = f"broken JSON: {problem}" if is_json else "a file that is not JSON"
         raise _not_a_report(path, got) from None
     schema = document.get("schema") if isinstance(document, dict) else None
-    if schema not in READABLE_SCHEMAS:
+    if schema != REPORT_SCHEMA:
         got = f"a file with the schema {repr(schema)[:80]} instead of {REPORT_SCHEMA!r}"
+        if isinstance(schema, str) and schema.startswith("sureleaf-report/"):
+            got = f"a report of another version ({schema[:80]}), which does not hold its tree"
         raise _not_a_report(path, got)
-    fault = _fault(document)
+    fault = type_fault(ReportDocument, document) or _missing(document)
     if fault is not None:
         raise _not_a_report(path, f"a damaged one: {fault}")
     return dict(document)
 
 
-def _fault(document: dict[str, Any]) -> str | None:
-    """Return what is wrong with a document; of earlier versions, with what the gate reads."""
-    from sureleaf.report.document import ReportDocument
-
-    is_current = document["schema"] == REPORT_SCHEMA
-    fault = type_fault(ReportDocument, document) if is_current else None
-    return fault or type_fault(_Gated, document)
-
-
-@dataclass(frozen=True)
-class _Class:
-    label: str
+_READ = {
+    "model": (),
+    "data": ("target", "classes", "rows", "groups", "weights"),
+    "quality": ("positive", "folds", "repeats", "cost", "cost_given"),
+    "models": ("measure",),
+    "provenance": ("seed",),
+}
+"""What the comparison reads of a report."""
 
 
-@dataclass(frozen=True)
-class _Data:
-    target: str
-    classes: list[_Class]
-
-
-@dataclass(frozen=True)
-class FoldValues:
-    """The measures of a report's tree in every fold, and what they are measured on."""
-
-    rows_id: str
-    splits_id: str
-    rows: int
-    test_to_train: float
-    values: dict[str, list[float | None]]
-    weights_id: str | None
-    cost_id: str | None
-
-
-@dataclass(frozen=True)
-class _Quality:
-    folds: FoldValues
-
-
-@dataclass(frozen=True)
-class _Models:
-    margin: float | None
-
-
-@dataclass(frozen=True)
-class _Gated:
-    """What the gate reads of a report, of any version."""
-
-    data: _Data
-    quality: _Quality
-    models: _Models
+def _missing(document: dict[str, Any]) -> str | None:
+    for section, keys in _READ.items():
+        for key in (None, *keys):
+            if section not in document or (key is not None and key not in document[section]):
+                name = section if key is None else f"{section}.{key}"
+                return "it does not hold its tree" if name == "model" else f"it has no {name}"
+    return None
 
 
 def _not_a_report(path: Path, got: str) -> InvalidArgumentError:
@@ -121,32 +84,39 @@ def _not_a_report(path: Path, got: str) -> InvalidArgumentError:
     )
 
 
-def compare_reports(
+def compare_reports(  # noqa: PLR0913 - one question, named options
     old: dict[str, Any],
     new: dict[str, Any],
+    X: Any,
+    y: ArrayLike,
     *,
     measure: str | None = None,
-    margin: float | None = None,
+    margin: float = 0.0,
     level: float = 0.95,
+    cost: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> Comparison:
-    """Test whether the tree of a new report is better than that of an old one.
-
-    Reports of the same rows with the same folds (the same order of rows and the same seed) are
-    compared fold by fold with the corrected resampled t test. All others are compared by their
-    intervals, as if the rows were independent; if they share rows, that test is conservative.
+    """Test whether the tree of a new report is better than that of an old one, on the same rows.
 
     Parameters
     ----------
     old, new : dict
         Documents, as `Report.to_dict` and `read_report` give them.
+    X, y : table and labels
+        The rows of the new report, or rows that neither tree has seen. A tree that was grown on
+        these rows is judged by trees that are grown like it in the folds of the report.
     measure : str, optional
-        "accuracy", "balanced_accuracy", "auc", "nce" or "quadratic_loss"; "cost" or
-        "decided_cost" of reports with the same costs. By default what both reports compare models
-        by: "decided_cost" if they have costs, "auc" if classes are rare, otherwise "accuracy".
-    margin : float, optional
-        Differences up to this size do not count; by default the margin of the old report, or
-        0.01 for measures other than the one that it compares models by.
+        As for `sureleaf.compare`. By default "decided_cost" with costs, "auc" if the new report
+        compares models by it because classes are rare, otherwise "accuracy".
+    margin : float
+        Differences up to this size do not count.
     level : float
+    cost : array-like, optional
+        ``cost[actual][predicted]``, classes sorted; by default that of the reports.
+    groups, sample_weight, n_jobs
+        As for `sureleaf.evaluate`.
 
     Returns
     -------
@@ -156,178 +126,90 @@ def compare_reports(
     Raises
     ------
     InvalidArgumentError
-        If the two reports are about different targets, or lack what the test needs, or if no
-        measure is given and only one has costs, or both have different ones.
+        If the two reports are about different targets, or have different costs and none are given,
+        or if a tree was grown on some of these rows.
 
     Examples
     --------
     >>> from sureleaf.report import Budget, make_report
     >>> rows, labels = [[i] for i in range(60)], ["a"] * 30 + ["b"] * 30
     >>> document = make_report(rows, labels, budget=Budget(3, 1, 3, 2, 10)).to_dict()
-    >>> comparison = compare_reports(document, document)
+    >>> comparison = compare_reports(document, document, rows, labels)
     >>> comparison.difference, comparison.verdict
     (0.0, 'undecided')
     """
     _check_same_target(old, new)
-    measure = measure or _common_measure(old, new)
-    if margin is None:
-        margin = _own_margin(old, measure)
-    if not 0 <= margin < math.inf:
+    quality = new["quality"]
+    if cost is None:
+        cost = _common_cost(old, new, measure)
+    if measure is None:
+        measure = "auc" if new["models"]["measure"] == "auc" else "accuracy"
+        measure = measure if cost is None else "decided_cost"
+    first, second = _tree(new, "new"), _tree(old, "old")
+    if not 0 <= quality["positive"] < len(first.tree.classes_):
         raise InvalidArgumentError(
-            f"margin must be 0 or more; got {margin!r}. 0.01 is one percentage point of accuracy."
+            "quality.positive of the new report must be the number of a class; got "
+            f"{quality['positive']}. Make the report again."
         )
-    compared = find_measure(measure)
-    folds, values = [], []
-    for document, which in ((new, "new"), (old, "old")):
-        own = _folds(document, which)
-        folds.append(own)
-        values.append(_values(own, measure, which))
-    _check_same_weights(folds, measure)
-    test = _test(folds, values, compared, level)
-    result = conclude(
-        test,
-        compared,
-        question="algorithm",
-        values=(float(np.nanmean(values[0])), float(np.nanmean(values[1]))),
-        n_rows=folds[0].rows,
+    return compare_trees(
+        first,
+        second,
+        X,
+        y,
+        measure=measure,
         margin=margin,
-        detect=None if margin > 0 else 0.01,
+        level=level,
+        cost=cost,
+        positive=first.tree.classes_[quality["positive"]],
+        groups=groups,
+        sample_weight=sample_weight,
+        design=KFold(quality["folds"], repeats=quality["repeats"]),
+        seed=new["provenance"]["seed"],
+        n_jobs=n_jobs,
     )
-    return replace(result, sentence=sentence(result, "the new tree", "the old tree"))
-
-
-def _common_measure(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return what both reports compare models by; accuracy if they differ, and not in costs."""
-    costs = [_folds(document, which).cost_id for document, which in ((old, "old"), (new, "new"))]
-    if costs[0] != costs[1]:
-        got = "different costs"
-        if None in costs:
-            got = f"costs in the {'new' if costs[0] is None else 'old'} one only"
-        raise InvalidArgumentError(
-            f"two reports that are compared by cost must have the same costs; got {got}. Make both "
-            "with the same --cost, or compare them by another measure, such as --measure accuracy."
-        )
-    measures = {document.get("models", {}).get("measure") for document in (old, new)}
-    common = measures.pop() if len(measures) == 1 else None
-    return {"cost": "decided_cost", "auc": "auc"}.get(str(common), "accuracy")
-
-
-def _own_margin(document: dict[str, Any], measure: str) -> float:
-    models = document.get("models", {})
-    own = "cost" if find_measure(measure).needs_cost else measure
-    margin = models.get("margin") if models.get("measure", "accuracy") == own else None
-    return float(margin) if isinstance(margin, int | float) else 0.01
 
 
 def _check_same_target(old: dict[str, Any], new: dict[str, Any]) -> None:
-    try:
-        targets = [
-            (one["data"]["target"], [c["label"] for c in one["data"]["classes"]])
-            for one in (old, new)
-        ]
-    except (KeyError, TypeError) as problem:
-        raise InvalidArgumentError(
-            f"a report must have data.target and data.classes; got one without {problem}. Make it "
-            "again: sureleaf report DATA --target COLUMN --json FILE"
-        ) from None
-    if targets[0] != targets[1]:
-        (target, labels), (other, others) = targets
+    (target, labels), (other, others) = (
+        (one["data"]["target"], [each["label"] for each in one["data"]["classes"]])
+        for one in (old, new)
+    )
+    if (target, labels) != (other, others):
         raise InvalidArgumentError(
             "the two reports must have the same target and classes; got "
             f"{target} ({', '.join(labels[:8])}) and {other} ({', '.join(others[:8])})."
         )
 
 
-def _folds(document: dict[str, Any], which: str) -> FoldValues:
-    folds = document.get("quality", {}).get("folds")
-    needed = ("rows_id", "splits_id", "rows", "test_to_train", "values")
-    if not isinstance(folds, dict) or any(key not in folds for key in needed):
-        raise InvalidArgumentError(
-            f"the {which} report must have its measures fold by fold (quality.folds); got a report "
-            "without them. Make it again with this version: sureleaf report DATA --target COLUMN "
-            "--json FILE"
-        )
-    if not 1 <= folds["rows"] <= _MAX_ROWS or not 0 < folds["test_to_train"] < math.inf:
-        raise InvalidArgumentError(
-            f"the {which} report must have numbers of rows in quality.folds; got "
-            f"{folds['rows']} rows and {folds['test_to_train']} test rows per training row."
-        )
-    return FoldValues(
-        rows_id=folds["rows_id"],
-        splits_id=folds["splits_id"],
-        rows=folds["rows"],
-        test_to_train=folds["test_to_train"],
-        values=folds["values"],
-        weights_id=folds.get("weights_id"),
-        cost_id=folds.get("cost_id"),
+def _common_cost(old: dict[str, Any], new: dict[str, Any], measure: str | None) -> Any:
+    """Return the costs of both reports, None if they have none or the measure needs none."""
+    if measure is not None and not find_measure(measure).needs_cost:
+        return None
+    costs = [one["quality"]["cost"] if one["quality"]["cost_given"] else None for one in (old, new)]
+    if costs[0] == costs[1]:
+        return costs[0]
+    got = "different costs"
+    if None in costs:
+        got = f"costs in the {'new' if costs[0] is None else 'old'} one only"
+    raise InvalidArgumentError(
+        f"two reports that are compared by cost must have the same costs; got {got}. Give the "
+        "costs with --cost, or compare by another measure, such as --measure accuracy."
     )
 
 
-def _values(folds: FoldValues, measure: str, which: str) -> NDArray[np.float64]:
-    if measure not in folds.values:
+def _tree(document: dict[str, Any], which: str) -> NamedTree:
+    try:
+        tree = from_json(document["model"])
+    except InvalidArgumentError as problem:
         raise InvalidArgumentError(
-            f"--measure must be one of {', '.join(folds.values)} for the {which} report; "
-            f"got {measure!r}.{' Make it with --cost.' if find_measure(measure).needs_cost else ''}"
-        )
-    raw = folds.values[measure]
-    values = np.array([math.nan if value is None else value for value in raw], dtype=np.float64)
-    known = values[~np.isnan(values)]
-    if not len(known) or np.abs(known).max() > _MOST:
+            f"the {which} report must hold its tree (model); got one that cannot be read: {problem}"
+        ) from None
+    classes = [str(label) for label in tree.classes_.tolist()]
+    if not isinstance(tree, TreeClassifier) or classes != [
+        each["label"] for each in document["data"]["classes"]
+    ]:
         raise InvalidArgumentError(
-            f"quality.folds.values.{measure} of the {which} report must have a number per fold; "
-            "got none, or numbers that cannot be right. Make the report again."
+            f"the {which} report must hold a tree of its classes (model); got another model. Make "
+            "the report again."
         )
-    return values
-
-
-def _check_same_weights(folds: list[FoldValues], measure: str) -> None:
-    new, old = folds
-    if new.rows_id == old.rows_id and new.weights_id != old.weights_id:
-        raise InvalidArgumentError(
-            "the two reports must weight the same rows equally; got different weights. Make both "
-            "with the same --weight."
-        )
-    if find_measure(measure).needs_cost and new.cost_id != old.cost_id:
-        raise InvalidArgumentError(
-            "the two reports must have the same costs; got different ones. Make both with the same "
-            "--cost."
-        )
-
-
-def _test(
-    folds: list[FoldValues], values: list[NDArray[np.float64]], measure: Measure, level: float
-) -> DifferenceTest:
-    (new, old), (first, second) = folds, values
-    if new.splits_id == old.splits_id and len(first) == len(second):
-        gaps = first - second
-        gaps = gaps[np.isfinite(gaps)]
-        if len(gaps) >= 2:
-            test = paired_t(gaps, corrected=new.test_to_train, level=level)
-            test = replace(test, method=f"{test.method} over {len(gaps)} folds of the same rows")
-            return _with_width(test, new.rows, measure)
-    estimates = [
-        _estimate(own, one.test_to_train, measure, level)
-        for own, one in zip(values, folds, strict=True)
-    ]
-    test = difference_of_estimates(estimates[0], estimates[1], measure.name)
-    return replace(test, method="z from both intervals", assumption=CONSERVATIVE)
-
-
-def _estimate(
-    values: NDArray[np.float64], ratio: float, measure: Measure, level: float
-) -> Estimate:
-    estimate = corrected_resampled(values[np.isfinite(values)], test_to_train=ratio, level=level)
-    low, high = max(estimate.low, measure.low), min(estimate.high, measure.high)
-    return Estimate(estimate.value, low, high, level, "corrected resampled t")
-
-
-def _with_width(test: DifferenceTest, n_rows: int, measure: Measure) -> DifferenceTest:
-    """Widen an interval of width 0: trees without any difference so far may differ on some rows.
-
-    The bound is that of Clopper and Pearson for 0 of n rows.
-    """
-    span = measure.high - measure.low
-    if test.low != test.high or test.difference != 0 or not math.isfinite(span):
-        return test
-    bound = clopper_pearson(0, n_rows, level=test.level).high * span
-    return replace(test, low=-bound, high=bound)
+    return NamedTree(f"the {which} tree", tree)

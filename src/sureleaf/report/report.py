@@ -45,7 +45,7 @@ class Report:
     >>> rows, labels = [[i] for i in range(60)], ["no"] * 30 + ["yes"] * 30
     >>> report = make_report(rows, labels, budget=Budget(3, 1, 3, 2, 10))
     >>> report.document.tree.n_leaves, report.to_dict()["schema"]
-    (2, 'sureleaf-report/3')
+    (2, 'sureleaf-report/1')
     """
 
     document: ReportDocument

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -24,37 +24,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Budget:
-    """How often models are fitted for a report.
+    """How often models are fitted for a report."""
 
-    Attributes
-    ----------
-    folds
-        Folds of the cross-validation that all models share.
-    repeats
-        Repeats of that cross-validation.
-    bootstraps
-        Bootstrap samples for the .632+ error; 0 if it is not computed.
-    curve_repeats
-        Repeats of the learning curve.
-    band_draws
-        Bootstrap samples for the band around the ROC curve.
-    bagged_trees
-        Number of bagged trees that the tree is compared with.
-    bagged_rows
-        Most rows of the bootstrap sample of each bagged tree, and of the rows that grow
-        scikit-learn's tree.
-    curve_rows
-        Most training rows of the learning curve.
-    """
-
-    folds: int
-    repeats: int
-    bootstraps: int
-    curve_repeats: int
-    band_draws: int
-    bagged_trees: int = 30
-    bagged_rows: int = 200_000
-    curve_rows: int = 200_000
+    folds: Annotated[int, "Folds of the cross-validation that all models share."]
+    repeats: Annotated[int, "Repeats of that cross-validation."]
+    bootstraps: Annotated[int, "Bootstrap samples for the .632+ error; 0 if it is not computed."]
+    curve_repeats: Annotated[int, "Repeats of the learning curve."]
+    band_draws: Annotated[int, "Bootstrap samples for the band around the ROC curve."]
+    bagged_trees: Annotated[int, "Number of bagged trees that the tree is compared with."] = 30
+    bagged_rows: Annotated[
+        int,
+        "Most rows of the bootstrap sample of each bagged tree, and of the rows that grow "
+        "scikit-learn's tree.",
+    ] = 200_000
+    curve_rows: Annotated[int, "Most training rows of the learning curve."] = 200_000
 
 
 _BY_ROWS = (
@@ -78,16 +61,7 @@ times fewer bootstrap samples and repeats of the learning curve."""
 def budget_for(n_rows: int, n_units: int, *, is_resized: bool = False) -> Budget:
     """Return the default budget; units are groups, or rows if there are no groups.
 
-    Parameters
-    ----------
-    n_rows, n_units : int
-    is_resized : bool
-        Whether every fit of the tree chooses its size by cross-validation.
-
-    Examples
-    --------
-    >>> budget_for(57, 57).repeats, budget_for(48842, 48842).repeats, budget_for(1000, 4).folds
-    (5, 1, 4)
+    `is_resized`: every fit of the tree chooses its size by cross-validation.
     """
     budget = next((budget for most, budget in _BY_ROWS if n_rows <= most), _LARGEST_TABLES)
     if is_resized:
@@ -109,11 +83,6 @@ def is_rare(counts: Sequence[float]) -> bool:
     """Whether all but the most frequent class are so rare that accuracy says little.
 
     They have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.
-
-    Examples
-    --------
-    >>> is_rare([844, 12]), is_rare([37, 20]), is_rare([9500, 501])
-    (True, False, False)
     """
     others = sum(counts) - max(counts)
     share = others / sum(counts)
@@ -178,31 +147,10 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class ReportRequest:
-    """A table, its labels, and the options of a report.
+    """A table, its labels, and the options of a report, as `make_report` describes them.
 
-    Attributes
-    ----------
-    X, y : table and labels
-    origin : Origin
-    groups, weights : array-like or None
-    positive : label or None
-        None is the rarest class.
-    cost : array or None
-        ``cost[actual][predicted]``, classes sorted.
-    level : float
-        Level of all intervals.
-    confidence, utility : float or None
-        Leaves below these levels are flagged.
-    margin : float
-        Differences in accuracy up to this size do not count.
-    auc_margin : float
-        Differences in AUC up to this size do not count.
-    seed : int
-    n_jobs : int or None
-    budget : Budget or None
-        None is the default for the number of rows.
-    tree : TreeClassifier or None
-        The tree to report on, fitted or not; None for the default tree.
+    `positive` None is the rarest class. Differences in accuracy (AUC) up to the margins do not
+    count.
     """
 
     X: Any

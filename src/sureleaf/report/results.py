@@ -50,31 +50,16 @@ __all__ = ["ReportResults", "compute_results"]
 class ReportResults:
     """What all sections are computed from.
 
-    Attributes
-    ----------
-    request : ReportRequest
-    budget : Budget
-        The requested one, or the default for the number of rows.
-    table : EncodedTable
-    model : TreeModel
-        The tree fitted on all rows, with its levels.
-    leaves : LeafTable
-    models : tuple of EvaluatedModel
-        The tree first, then the baselines.
-    sizes : tuple of EvaluatedSize
-        Trees of given numbers of leaves, ascending.
-    n_refitted_leaves : int or None
-        Of a tree that was fitted before: the leaves if it is grown anew on these rows, unless that
-        gives the same tree.
-    bootstrap : BootstrapError or str
-        The text says why there is none.
-    curve : LearningCurve or str
-        The text says why there is none.
+    `model` is what the tree knows, with its levels, at the costs of the report. The tree is the
+    first of `models`; `sizes` are ascending. `n_refitted_leaves` is None unless a tree that was
+    fitted before is another one if grown anew on these rows. A text instead of a bootstrap or a
+    curve says why there is none.
     """
 
     request: ReportRequest
     budget: Budget
     table: EncodedTable
+    tree: TreeClassifier
     model: TreeModel
     leaves: LeafTable
     models: tuple[EvaluatedModel, ...]
@@ -166,7 +151,8 @@ def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
     is_resized = report_tree(request).pruning in BY_FOLDS
     budget = request.budget or budget_for(table.n_rows, n_units, is_resized=is_resized)
     start_stage(progress, "Growing the tree")
-    fitted, n_refitted_leaves = _fit(request, table)
+    tree, n_refitted_leaves = _fit(request, table)
+    fitted = _at_costs(request, tree)
     model = fitted.complete_model()
     leaves = model.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
@@ -186,6 +172,7 @@ def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
         request,
         budget,
         table,
+        tree,
         model,
         leaves,
         evaluations.models,
@@ -217,24 +204,21 @@ def _read(request: ReportRequest) -> EncodedTable:
 
 
 def _fit(request: ReportRequest, table: EncodedTable) -> tuple[TreeClassifier, int | None]:
-    """Fit the tree, or take the fitted one and see whether these rows give it again.
-
-    Its decisions and levels are those at the costs of the report, whether it was grown for them or
-    not.
-    """
+    """Fit the tree, or take the fitted one and see whether these rows give it again."""
     grown = report_tree(request)
     if grown.random_state is None:
         grown.set_params(random_state=request.seed)
     grown.fit(table, request.y, sample_weight=request.weights, groups=request.groups)
     tree = request.tree
     if tree is None or not tree.__sklearn_is_fitted__():
-        return _at_costs(request, grown), None
+        return grown, None
     counts = tree.model_.tree.class_counts
     is_same = np.array_equal(counts, grown.model_.tree.class_counts)
-    return _at_costs(request, tree), None if is_same else grown.model_.tree.n_leaves
+    return tree, None if is_same else grown.model_.tree.n_leaves
 
 
 def _at_costs(request: ReportRequest, tree: TreeClassifier) -> TreeClassifier:
+    """Return the tree with decisions and levels at the costs of the report, if it has others."""
     same = request.cost is None or (
         tree.model_.cost is not None and np.array_equal(tree.model_.cost, request.cost)
     )

@@ -66,35 +66,7 @@ def reproduce(document: str) -> Reproduction:
 
 
 def draw_figures(document: str, directory: str | Path) -> list[Path]:
-    """Draw the figures of a source document as SVG and PNG files.
-
-    Parameters
-    ----------
-    document : str
-        A key of `DOCUMENTS`.
-    directory : str or path
-        Where to write them; it is created if it does not exist.
-
-    Returns
-    -------
-    list of path
-        The files written.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the document is not in `DOCUMENTS`.
-    MissingPackageError
-        If matplotlib is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sureleaf.reproduce import draw_figures
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     len(draw_figures("zhang2024", directory))
-    6
-    """
+    """Draw the figures of a source document as SVG and PNG files in a directory, made if absent."""
     return list(_module(document).draw_figures(Path(directory)))
 
 

@@ -75,15 +75,6 @@ Scalar = float | NDArray[np.float64]
 class Computed:
     """A recomputed value.
 
-    Parameters
-    ----------
-    value : float
-        The exact value.
-    basis : Basis
-        Who computed it.
-    standard_error : float, optional
-        Exact standard error of the document's simulation, if the printed figure was simulated.
-
     Examples
     --------
     >>> value = by_library(0.5467)
@@ -92,7 +83,8 @@ class Computed:
     """
 
     value: float
-    basis: Basis
+    basis: Basis  # who computed it
+    # Exact standard error of the document's simulation, if the printed figure was simulated.
     standard_error: float | None = None
 
     def explains(self, printed: float, decimals: int) -> bool:
@@ -141,23 +133,6 @@ class CellRecord(TypedDict):
 class Cell:
     """One printed figure beside its recomputed value.
 
-    Parameters
-    ----------
-    row, column : str
-        Its position in the table.
-    printed : float
-        The figure as printed.
-    decimals : int
-        Number of printed decimals; -1 means rounded to tens.
-    defined : Computed
-        The value that the document's own definition gives.
-    other : Computed or None
-        The value of the other computation, if there is one.
-    verdict : Verdict
-        How the figure compares.
-    note : str
-        An explanation, if one is known.
-
     Examples
     --------
     >>> check_cell("n = 9", ".60", 0.54, 2, by_library(0.5467))
@@ -166,12 +141,12 @@ class Cell:
 
     row: str
     column: str
-    printed: float
-    decimals: int
-    defined: Computed
-    other: Computed | None
-    verdict: Verdict
-    note: str = ""
+    printed: float  # the figure as printed
+    decimals: int  # number of printed decimals; -1 means rounded to tens
+    defined: Computed  # the value that the document's own definition gives
+    other: Computed | None  # the value of the other computation, if there is one
+    verdict: Verdict  # how the figure compares
+    note: str = ""  # an explanation, if one is known
 
     @property
     def basis(self) -> Basis:
@@ -224,12 +199,7 @@ def check_cell(
 ) -> Cell:
     """Compare a printed figure with its recomputed values.
 
-    Parameters
-    ----------
-    row, column, printed, decimals, defined, other
-        As in `Cell`.
-    note : str
-        An explanation that is kept only if the figure does not agree.
+    The note is kept only if the figure does not agree.
 
     Examples
     --------
@@ -274,33 +244,14 @@ class PartRecord(TypedDict):
 
 @dataclass(frozen=True)
 class Part:
-    """A table, example or passage of a document, compared cell by cell.
+    """A table, example or passage of a document, compared cell by cell."""
 
-    Parameters
-    ----------
-    name : str
-        Such as ``"table 3"``.
-    title : str
-        What its figures are.
-    definition : str
-        How the document defines them.
-    other_computation : str
-        How the document seems to have computed them instead; empty if there is no other way.
-    cells : tuple of Cell
-        Row by row; empty for a part without figures to recompute.
-
-    Examples
-    --------
-    >>> cell = check_cell("n = 1", ".60", 0.60, 2, by_library(0.6))
-    >>> Part("table 1", "confidence", "(5)", "", (cell,))
-    Part('table 1': 1 cells, 1 agrees, 0 other computation, 0 misprint)
-    """
-
-    name: str
-    title: str
-    definition: str
+    name: str  # such as ``"table 3"``
+    title: str  # what its figures are
+    definition: str  # how the document defines them
+    # How the document seems to have computed them instead; empty if there is no other way.
     other_computation: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Cell, ...]  # row by row; empty for a part without figures to recompute
 
     @property
     def counts(self) -> Counts:
@@ -356,29 +307,11 @@ class ReproductionRecord(TypedDict):
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A recomputed document.
+    """A recomputed document."""
 
-    Parameters
-    ----------
-    document, source : str
-        Its short name and its full citation.
-    parts : tuple of Part
-        In the order of the document.
-
-    Examples
-    --------
-    >>> cells = (
-    ...     check_cell("n = 1", ".60", 0.60, 2, by_library(0.6)),
-    ...     check_cell("n = 1", "rows", 1, 0, by_arithmetic(1)),
-    ... )
-    >>> document = Reproduction("zhang2024", "...", (Part("table 1", "", "", "", cells),))
-    >>> document.counts[Verdict.AGREES], document.counts_of(Basis.LIBRARY)[Verdict.AGREES]
-    (2, 1)
-    """
-
-    document: str
-    source: str
-    parts: tuple[Part, ...]
+    document: str  # its short name
+    source: str  # its full citation
+    parts: tuple[Part, ...]  # in the order of the document
 
     @property
     def cells(self) -> list[Cell]:

@@ -1,19 +1,21 @@
 """Any source of record batches as parts that can be read again and again."""
 
 import os
-import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from sureleaf.errors import DISK_FULL, InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import (
+    BAD_CELL,
+    BLOCK,
     MISSING_NUMBERS,
     CsvText,
     decimal_marks,
@@ -22,24 +24,28 @@ from sureleaf.files.csv_reader import (
     to_numbers,
 )
 from sureleaf.files.read_file import (
+    BATCH_ROWS,
     check_arrow,
     open_arrow,
     open_parquet,
     parquet_batches,
+    plain_type,
     read_whole,
     reading,
+    record_batches,
     without_views,
 )
-from sureleaf.files.source import list_files
-from sureleaf.files.source import open_source as open_bytes
+from sureleaf.files.source import list_files, open_bytes
 
 __all__ = [
     "ArrowPart",
     "OpenedPart",
     "ParquetPart",
-    "Part",
+    "RawPart",
     "Source",
+    "StreamPart",
     "TablePart",
+    "changed_error",
     "copying",
     "count_rows",
     "is_dask",
@@ -51,13 +57,15 @@ __all__ = [
     "schema_difference",
 ]
 
-_BATCH_ROWS: Final = 1 << 16
 _PART_ROWS: Final = 1 << 20
 """Row groups are put together to parts of about so many rows."""
-_BLOCK: Final = 1 << 22
 
 
-class Part(Protocol):
+Stamp = tuple[int, int]
+"""The size of a file in bytes, and when it was last changed, in nanoseconds."""
+
+
+class RawPart(Protocol):
     """Some rows of a table: the unit of work. It can be pickled, and read any number of times."""
 
     @property
@@ -77,24 +85,13 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class ParquetPart:
-    """Row groups of a Parquet file.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    groups : tuple of int
-        The numbers of the row groups.
-    is_whole : bool
-        Whether these are all groups of the file.
-    n_rows : int
-        The number of rows.
-    """
+    """Row groups of a Parquet file."""
 
     path: str
-    groups: tuple[int, ...]
-    is_whole: bool = True
+    groups: tuple[int, ...]  # the numbers of the row groups
+    is_whole: bool = True  # whether these are all groups of the file
     n_rows: int = 0
+    stamp: Stamp | None = None  # the size and time of the file; one that has others has changed
 
     @property
     def name(self) -> str:
@@ -106,41 +103,29 @@ class ParquetPart:
 
     def schema(self) -> Any:
         """Return the Arrow schema of the file."""
-        with _reading_file(self.path) as source:
+        with _reading_file(self.path, self.stamp) as source:
             return open_parquet(source).schema_arrow
 
     def batches(self) -> Iterator[Any]:
         """Read the row groups."""
-        with _reading_file(self.path) as source:
+        with _reading_file(self.path, self.stamp) as source:
             file = open_parquet(source)
             groups = list(self.groups)
-            n_rows = sum(file.metadata.row_group(group).num_rows for group in groups)
             yield from parquet_batches(
-                file, n_rows, batch_size=_BATCH_ROWS, row_groups=groups, use_threads=False
+                file, self.n_rows, batch_size=BATCH_ROWS, row_groups=groups, use_threads=False
             )
 
 
 @dataclass(frozen=True)
 class ArrowPart:
-    """Record batches of an Arrow file.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    first, last : int
-        The first batch, and the one after the last.
-    label : str
-        The name for messages; by default, that of the file.
-    n_rows : int
-        The number of rows.
-    """
+    """Record batches of an Arrow file."""
 
     path: str
-    first: int
-    last: int
-    label: str = ""
+    first: int  # the first batch
+    last: int  # the one after the last
+    label: str = ""  # the name for messages; by default, that of the file
     n_rows: int = 0
+    stamp: Stamp | None = None  # the size and time of the file; one that has others has changed
 
     @property
     def name(self) -> str:
@@ -149,28 +134,39 @@ class ArrowPart:
 
     def schema(self) -> Any:
         """Return the Arrow schema of the file."""
-        with _reading_file(self.path) as source:
+        with _reading_file(self.path, self.stamp) as source:
             return open_arrow(source).schema
 
     def batches(self) -> Iterator[Any]:
         """Read the batches."""
-        with _reading_file(self.path) as source:
+        with _reading_file(self.path, self.stamp) as source:
             reader = open_arrow(source)
             for index in range(self.first, self.last):
                 yield reader.get_batch(index)
 
 
 @dataclass(frozen=True)
-class TablePart:
-    """Rows that are in memory.
+class StreamPart:
+    """An Arrow stream in a temporary file."""
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The rows.
-    name : str
-        For messages.
-    """
+    path: str
+    name: str
+    n_rows: int = 0
+
+    def schema(self) -> Any:
+        """Return the Arrow schema of the stream."""
+        with _reading_file(self.path) as source:
+            return open_arrow(source).schema
+
+    def batches(self) -> Iterator[Any]:
+        """Read the batches."""
+        with _reading_file(self.path) as source:
+            yield from open_arrow(source)
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """Rows that are in memory."""
 
     table: Any
     name: str = "the table"
@@ -186,21 +182,14 @@ class TablePart:
 
     def batches(self) -> Iterator[Any]:
         """Return the rows in batches."""
-        yield from self.table.to_batches(max_chunksize=_BATCH_ROWS)
+        yield from self.table.to_batches(max_chunksize=BATCH_ROWS)
 
 
 @dataclass(frozen=True)
 class OpenedPart:
-    """Batches of a function that opens them anew with every call.
+    """Batches of a function that opens them anew with every call."""
 
-    Parameters
-    ----------
-    opener : callable
-        Returns an iterable of record batches, or of anything that has an Arrow C stream.
-    name : str
-        For messages.
-    """
-
+    # Returns an iterable of record batches, or of anything that has an Arrow C stream.
     opener: Callable[[], Iterable[Any]]
     name: str = "the batches"
 
@@ -222,26 +211,13 @@ class OpenedPart:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The parts of one table.
+    """The parts of one table."""
 
-    Parameters
-    ----------
-    parts : tuple of Part
-        In the order of the rows.
-    name : str
-        For messages.
-    temporary : object or None
-        Holds files that are deleted with it.
-    drop : tuple of str
-        Columns to leave out.
-    skips_unlabelled : bool
-        Whether rows without a class are left out; otherwise they are an error.
-    """
-
-    parts: tuple[Part, ...]
+    parts: tuple[RawPart, ...]  # in the order of the rows
     name: str
-    temporary: Any = field(default=None, repr=False)
-    drop: tuple[str, ...] = ()
+    temporary: Any = field(default=None, repr=False)  # holds files that are deleted with it
+    drop: tuple[str, ...] = ()  # columns to leave out
+    # Whether rows without a class are left out; otherwise they are an error.
     skips_unlabelled: bool = False
 
 
@@ -273,8 +249,8 @@ def reserve(file: Any, n_bytes: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, n_bytes)
         return
-    zeros = bytes(_BLOCK)
-    for start in range(0, n_bytes, _BLOCK):
+    zeros = bytes(BLOCK)
+    for start in range(0, n_bytes, BLOCK):
         file.write(zeros[: n_bytes - start])
     file.flush()
 
@@ -314,31 +290,10 @@ def _is_path(X: Any) -> bool:
 def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
     """Divide a table into parts.
 
-    Parameters
-    ----------
-    X : path, list of paths, or anything that gives record batches
-        A folder of Parquet, Arrow or CSV files, one such file, a list of files, a polars
-        LazyFrame, a DuckDB relation, a pyarrow dataset, a function that opens batches anew with
-        every call, or any object with an Arrow C stream. A stream that can be read only once, and
-        a CSV file, are first copied to a temporary Arrow file.
-    csv : CsvFormat, optional
-        Format of CSV files.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the file does not exist, or the folder has no files.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> source = open_source(pyarrow.table({"x": [1, 2], "y": ["a", "b"]}))
-    >>> [part.name for part in source.parts]
-    ['the table']
+    A folder of Parquet, Arrow or CSV files, one such file, a list of files, a polars LazyFrame, a
+    DuckDB relation, a pyarrow dataset, a function that opens batches anew with every call, or any
+    object with an Arrow C stream. A stream that can be read only once, and a CSV file, are first
+    copied to a temporary Arrow file.
     """
     import pyarrow as pa
 
@@ -362,11 +317,11 @@ def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
         X.sink_ipc(path, compression="uncompressed", compat_level=pl.CompatLevel.oldest())
     else:
         with copying():
-            _spill(_as_batches(X), path)
-    return Source(tuple(_file_parts(path, name)), name, folder)
+            return Source(tuple(_spill(_as_batches(X), path, name)), name, folder)
+    return Source(tuple(_arrow_parts(path, name)), name, folder)
 
 
-def read_part(part: Part) -> Iterator[Any]:
+def read_part(part: RawPart) -> Iterator[Any]:
     """Read the batches of a part that have rows; every error names the part."""
     import pyarrow as pa
 
@@ -388,15 +343,16 @@ def read_part(part: Part) -> Iterator[Any]:
 
 
 def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Source:
-    parts: list[Part] = []
+    parts: list[RawPart] = []
     folder: Any = None
     for path in paths:
+        stamp = _stamp(path)
         source = open_bytes(path)
         with reading(source):
             if source.format == "parquet" and source.path is not None:
-                parts += _parquet_parts(str(path), open_parquet(source).metadata)
+                parts += _parquet_parts(str(path), open_parquet(source).metadata, stamp)
             elif source.format == "arrow file" and source.path is not None:
-                parts += _arrow_parts(str(path), path.name)
+                parts += _arrow_parts(str(path), path.name, stamp)
             elif source.format in ("arff", "excel"):
                 parts.append(TablePart(read_whole(source), path.name))
             else:
@@ -405,20 +361,23 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
                 with copying():
                     if source.format == "csv":
                         _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
+                        parts += _arrow_parts(spilled, path.name)
                     elif source.format == "parquet":
                         file = open_parquet(source)
-                        n_rows = file.metadata.num_rows
-                        _spill(parquet_batches(file, n_rows, batch_size=_BATCH_ROWS), spilled)
+                        rows = parquet_batches(file, file.metadata.num_rows, batch_size=BATCH_ROWS)
+                        parts += _spill(rows, spilled, path.name)
                     else:
-                        _spill(_as_batches(open_arrow(source)), spilled)
-                parts += _file_parts(spilled, path.name)
+                        parts += _spill(_as_batches(open_arrow(source)), spilled, path.name)
     if not parts:
         raise InvalidArgumentError(f"{name} must have rows; got none.")
     return Source(tuple(parts), name, folder)
 
 
 @contextmanager
-def _reading_file(path: str) -> Iterator[Any]:
+def _reading_file(path: str, stamp: Stamp | None = None) -> Iterator[Any]:
+    """Open a file; if it has a stamp, it must be as it was when the source was opened."""
+    if stamp is not None and _stamp(path) != stamp:
+        raise changed_error(Path(path).name)
     source = open_bytes(path)
     try:
         with reading(source):
@@ -427,28 +386,37 @@ def _reading_file(path: str) -> Iterator[Any]:
         source.close()
 
 
-def _file_parts(path: str, label: str) -> Iterator[Part]:
-    """Return the parts of an Arrow or Parquet file that was spilled here."""
-    with _reading_file(path) as source:
-        is_parquet = source.format == "parquet"
-        metadata = open_parquet(source).metadata if is_parquet else None
-    yield from _arrow_parts(path, label) if metadata is None else _parquet_parts(path, metadata)
+def _stamp(path: str | Path) -> Stamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:  # gone; to open it is an error that says so
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
-def _parquet_parts(path: str, metadata: Any) -> Iterator[Part]:
+def changed_error(name: str) -> InvalidArgumentError:
+    """Return the error for rows that are not those of the first pass."""
+    return InvalidArgumentError(
+        f"{name} must stay as it is while it is read, because its rows are read more than once; it "
+        "has changed. Wait until it is complete, or give a copy of it."
+    )
+
+
+def _parquet_parts(path: str, metadata: Any, stamp: Stamp | None = None) -> Iterator[RawPart]:
     sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     spans = list(_spans(sizes))
     for first, last in spans:
         n_rows = sum(sizes[first:last])
-        yield ParquetPart(path, tuple(range(first, last)), len(spans) == 1, n_rows)
+        groups = tuple(range(first, last))
+        yield ParquetPart(path, groups, len(spans) == 1, n_rows, stamp)
 
 
-def _arrow_parts(path: str, label: str) -> Iterator[Part]:
-    with _reading_file(path) as source:
+def _arrow_parts(path: str, label: str, stamp: Stamp | None = None) -> Iterator[RawPart]:
+    with _reading_file(path, stamp) as source:
         reader = open_arrow(source)
         sizes = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
     for first, last in _spans(sizes):
-        yield ArrowPart(path, first, last, label, sum(sizes[first:last]))
+        yield ArrowPart(path, first, last, label, sum(sizes[first:last]), stamp)
 
 
 def _spans(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -470,15 +438,15 @@ def _as_batches(stream: Any) -> Iterator[Any]:
     import pyarrow as pa
 
     if isinstance(stream, pa.Table):
-        yield from stream.to_batches(max_chunksize=_BATCH_ROWS)
+        yield from stream.to_batches(max_chunksize=BATCH_ROWS)
     elif isinstance(stream, pa.RecordBatch):
         yield stream
     elif hasattr(stream, "to_arrow_reader"):  # DuckDB
-        yield from stream.to_arrow_reader(_BATCH_ROWS)
+        yield from stream.to_arrow_reader(BATCH_ROWS)
     elif hasattr(stream, "fetch_record_batch"):  # DuckDB before 1.4
-        yield from stream.fetch_record_batch(_BATCH_ROWS)
+        yield from stream.fetch_record_batch(BATCH_ROWS)
     elif hasattr(stream, "to_batches") and hasattr(stream, "scanner"):  # a pyarrow dataset
-        yield from stream.to_batches(batch_size=_BATCH_ROWS)
+        yield from stream.to_batches(batch_size=BATCH_ROWS)
     elif isinstance(stream, pa.RecordBatchReader):
         yield from stream
     elif hasattr(stream, "__arrow_c_stream__"):
@@ -494,37 +462,48 @@ def _as_batches(stream: Any) -> Iterator[Any]:
         )
 
 
-def _spill(batches: Iterable[Any], path: str) -> None:
-    """Copy batches to a file that can be read again: Arrow, or Parquet if there are categories.
+def _spill(batches: Iterable[Any], path: str, label: str) -> list[RawPart]:
+    """Copy batches to files that can be read again: Arrow files, or streams with dictionaries.
 
-    Batches of a stream may have different dictionaries, which an Arrow file cannot hold.
+    Batches of a stream may have different dictionaries, which an Arrow file cannot hold. Streams
+    are read from their start, so each file has the rows of one part.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    writer: Any = None
-    try:
-        for given in batches:
-            batch = _without_views(given)
-            if writer is None:
-                schema = batch.schema
-                if any(map(pa.types.is_dictionary, schema.types)):
-                    writer = pq.ParquetWriter(path, schema, compression="none")
-                else:
-                    writer = pa.ipc.new_file(path, schema)
+    waiting = (_without_views(given) for given in batches)
+    first = next(waiting, None)
+    if first is None:
+        raise InvalidArgumentError(
+            "a stream must have rows; got none. A reader gives its rows only once: open it again."
+        )
+    schema = first.schema
+
+    def checked() -> Iterator[Any]:
+        for batch in chain([first], waiting):
             if not batch.schema.equals(schema):
                 raise InvalidArgumentError(
                     "batches of one stream must have the same columns; got "
                     f"{schema_difference(schema, batch.schema)}. Give each batch the same columns."
                 )
-            writer.write_batch(batch)
-    finally:
-        if writer is not None:
-            writer.close()
-    if writer is None:
-        raise InvalidArgumentError(
-            "a stream must have rows; got none. A reader gives its rows only once: open it again."
-        )
+            yield batch
+
+    if not any(map(pa.types.is_dictionary, schema.types)):
+        with pa.ipc.new_file(path, schema) as writer:
+            for batch in checked():
+                writer.write_batch(batch)
+        return list(_arrow_parts(path, label))
+    parts: list[RawPart] = []
+    rows = checked()
+    for start in rows:
+        own, n_rows = f"{path}.{len(parts)}", 0
+        with pa.ipc.new_stream(own, schema) as writer:
+            for batch in chain([start], rows):
+                writer.write_batch(batch)
+                n_rows += batch.num_rows
+                if n_rows >= _PART_ROWS:
+                    break
+        parts.append(StreamPart(own, f"{label}, part {len(parts) + 1}", n_rows))
+    return parts
 
 
 def schema_difference(expected: Any, got: Any) -> str:
@@ -546,37 +525,42 @@ def schema_difference(expected: Any, got: Any) -> str:
     return ""
 
 
-def count_rows(part: Part) -> int:
+def count_rows(part: RawPart) -> int:
     """Return the number of rows of a part, if it is known without reading them; else 0."""
     return part.n_rows
 
 
-def read_schema(part: Part) -> Any:
+def read_schema(part: RawPart) -> Any:
     """Return the schema that the batches of a part have."""
     import pyarrow as pa
 
     schema = part.schema()
-    return pa.schema([pa.field(field.name, _plain_type(field.type)) for field in schema])
-
-
-def _plain_type(arrow_type: Any) -> Any:
-    """Return plain text for text views: Arrow can hardly compute with views."""
-    import pyarrow as pa
-
-    plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-    return plain.get(arrow_type, arrow_type)
+    return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
 
 
 def _without_views(batch: Any) -> Any:
     import pyarrow as pa
 
-    columns = [without_views(column) for column in batch.columns]
+    columns = [_without_null_category(without_views(column)) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-# ---- CSV -----------------------------------------------------------------------------------------
+def _without_null_category(column: Any) -> Any:
+    """Return a dictionary array in which rows of a null category are null themselves."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-_BAD_CELL: Final = re.compile(r"column #(\d+): (?:Row #\d+: )?CSV conversion error")
+    if not pa.types.is_dictionary(column.type) or not column.dictionary.null_count:
+        return column
+    values = column.dictionary
+    index_of = pc.subtract(pc.cumulative_sum(values.is_valid().cast(pa.int64())), 1)
+    known = pc.if_else(values.is_valid(), index_of, pa.scalar(None, pa.int64()))
+    indices = known.take(column.indices).cast(column.type.index_type)
+    ordered = column.type.ordered
+    return pa.DictionaryArray.from_arrays(indices, values.drop_null(), ordered=ordered)
+
+
+# ---- CSV -----------------------------------------------------------------------------------------
 
 
 def _spill_csv(file: CsvText, path: str) -> None:
@@ -619,7 +603,7 @@ def _convert_thousands(file: CsvText, path: str) -> None:
             index: [".", ","] for index, kind in enumerate(schema.types) if kind == pa.string()
         }
         separated = set()
-        for batch in _batches_of(reader):
+        for batch in record_batches(reader):
             for index in marks:
                 texts = nullify(batch.column(index), missing)
                 found = decimal_marks(texts, separator, decimal)
@@ -632,7 +616,7 @@ def _convert_thousands(file: CsvText, path: str) -> None:
             schema = schema.set(index, pa.field(schema.names[index], pa.float64()))
         converted = f"{path}.numbers"
         with pa.ipc.new_file(converted, schema) as writer:
-            for batch in _batches_of(reader):
+            for batch in record_batches(reader):
                 columns = list(batch.columns)
                 for index, mark in mark_of.items():
                     columns[index] = to_numbers(nullify(columns[index], missing), separator, mark)
@@ -640,37 +624,24 @@ def _convert_thousands(file: CsvText, path: str) -> None:
     os.replace(converted, path)
 
 
-def _batches_of(reader: Any) -> Iterator[Any]:
-    return (reader.get_batch(index) for index in range(reader.num_record_batches))
-
-
 def _try_csv(file: CsvText, types: dict[str, Any], path: str) -> str | None:
     """Copy the file with these types; return the column with a cell that does not fit, or None."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
-    options = file.options(block_size=_BLOCK, types=types)
     # Cells that are missing in text columns, too.
     missing = ("", *file.csv_format.missing)
-    with file.stream() as stream:
-        try:
-            with arrow_csv.open_csv(stream, **options) as reader:
-                last_cell = None
-                with pa.ipc.new_file(path, reader.schema) as writer:
-                    for batch in reader:
-                        columns = [
-                            nullify(column, missing) if column.type == pa.string() else column
-                            for column in batch.columns
-                        ]
-                        if batch.num_rows:
-                            writer.write_batch(
-                                pa.RecordBatch.from_arrays(columns, schema=reader.schema)
-                            )
-                            last_cell = batch.column(batch.num_columns - 1)[-1].as_py()
-        except pa.ArrowInvalid as error:
-            cell = _BAD_CELL.search(str(error))
-            if cell is None:
-                raise file.find_ragged_row() or error from error
-            return file.dialect.header[int(cell[1])]
-        file.check_last_quote(stream, last_cell)
+    schema = pa.schema([(name, types[name]) for name in file.dialect.header])
+    try:
+        with pa.ipc.new_file(path, schema) as writer:
+            for batch in file.batches(types):
+                columns = [
+                    nullify(column, missing) if column.type == pa.string() else column
+                    for column in batch.columns
+                ]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    except pa.ArrowInvalid as error:
+        cell = BAD_CELL.search(str(error))
+        if cell is None:
+            raise file.find_ragged_row() or error from error
+        return file.dialect.header[int(cell[1])]
     return None

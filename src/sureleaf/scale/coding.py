@@ -6,6 +6,7 @@ not depend on the order of the parts or on how rows are divided into parts, beca
 a set, a whole number, or a sample of the rows whose hash is lowest (a bottom-k sample).
 """
 
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,11 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError, suggestion
-from sureleaf.scale.batches import Part, read_part, read_schema, schema_difference
-from sureleaf.table import Schema, encode, encode_labels, read_table
+from sureleaf.model.seen_rows import Fingerprints
+from sureleaf.scale.batches import RawPart, changed_error, read_part, read_schema, schema_difference
+from sureleaf.table import EncodedTable, Schema, encode, encode_labels, read_table
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.table.encoding import quoted
+from sureleaf.table.frames import as_float64
+from sureleaf.table.infer_schema import check_told_apart
+from sureleaf.table.raw_column import MAX_EXACT
+from sureleaf.tree import TrainingRows
 
 __all__ = [
     "MAX_VALUES",
@@ -49,29 +56,16 @@ SAMPLE_ROWS: Final = 100_000
 
 _MAX_CLASSES: Final = 10_000
 
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table are for.
+    """What the columns of a table are for."""
 
-    Parameters
-    ----------
-    target : str
-        The column with the classes.
-    weight, group : str or None
-        The columns with the weights and the groups of rows.
-    drop : tuple of str
-        Columns to leave out.
-    skips_unlabelled : bool
-        Whether rows without a class are left out and counted; otherwise they are an error.
-    """
-
-    target: str
-    weight: str | None = None
-    group: str | None = None
-    drop: tuple[str, ...] = ()
+    target: str  # the column with the classes
+    weight: str | None = None  # the column with the weights of rows
+    group: str | None = None  # the column with their groups
+    drop: tuple[str, ...] = ()  # columns to leave out
+    # Whether rows without a class are left out and counted; otherwise they are an error.
     skips_unlabelled: bool = False
 
     @property
@@ -83,24 +77,13 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
-    """What is known about the columns before any row is read.
+    """What is known about the columns before any row is read."""
 
-    Parameters
-    ----------
-    roles : Roles
-        What the columns are for.
-    arrow_schema : pyarrow.Schema
-        The names and types that every part must have.
-    schema : Schema
-        The columns to predict from; categories are not known yet, unless they were given.
-    has_categories : tuple of bool
-        Per column, whether its categories were given.
-    """
-
-    roles: Roles
-    arrow_schema: Any
+    roles: Roles  # what the columns are for
+    arrow_schema: Any  # the names and types that every part must have
+    # The columns to predict from; categories are not known yet, unless they were given.
     schema: Schema
-    has_categories: tuple[bool, ...]
+    has_categories: tuple[bool, ...]  # per column, whether its categories were given
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -109,27 +92,11 @@ class ColumnPlan:
 
 
 def plan_columns(
-    parts: Sequence[Part], roles: Roles, *, categorical_features: Any = "auto"
+    parts: Sequence[RawPart], roles: Roles, *, categorical_features: Any = "auto"
 ) -> ColumnPlan:
     """Find the kind of every column from the types of the parts, which must agree.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-        The parts; only their schemas are read.
-    roles : Roles
-        What the columns are for.
-    categorical_features
-        As for `TreeClassifier`.
-
-    Returns
-    -------
-    ColumnPlan
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a column does not exist, or a part has other columns than the first one.
+    Only their schemas are read.
     """
     import pyarrow as pa
 
@@ -194,28 +161,52 @@ def _check_roles(roles: Roles, names: Sequence[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class NumberSummary:
-    """The values of a column of numbers.
+    """The values of a column of numbers."""
 
-    Parameters
-    ----------
-    values : ndarray of float64, or None
-        The distinct values, ascending; None if they are more than `MAX_VALUES`.
-    highest : float
-        The highest value; minus infinity if there is none.
-    n_missing : int
-        Missing values.
-    """
-
+    # The distinct values, ascending; None if they are more than `MAX_VALUES`.
     values: FloatArray | None = field(default_factory=lambda: np.empty(0))
-    highest: float = -np.inf
+    highest: float = -np.inf  # the highest value; minus infinity if there is none
     n_missing: int = 0
+    # The distinct integers beyond 2**53, which float64 may round; of more than `SAMPLE_ROWS`, those
+    # whose float64 has the lowest hash. So integers with the same float64 stay together.
+    integers: NDArray[Any] | None = None
 
     def __add__(self, other: "NumberSummary") -> "NumberSummary":
         values = None
         if self.values is not None and other.values is not None:
             values = np.union1d(self.values, other.values)
         highest = max(self.highest, other.highest)
-        return NumberSummary(_few(values), highest, self.n_missing + other.n_missing)
+        integers = [each for each in (self.integers, other.integers) if each is not None]
+        return NumberSummary(
+            _few(values),
+            highest,
+            self.n_missing + other.n_missing,
+            _lowest_hashes(np.unique(np.concatenate(integers))) if integers else None,
+        )
+
+
+def _large_integers(column: Any) -> NDArray[Any] | None:
+    """Return the distinct integers of a column beyond 2**53."""
+    import pyarrow.compute as pc
+
+    if str(column.type) not in ("int64", "uint64"):
+        return None
+    ends = pc.min_max(column).as_py()
+    if ends["min"] is None or max(-ends["min"], ends["max"]) <= MAX_EXACT:
+        return None
+    values = column.drop_null().to_numpy()
+    is_large = values > MAX_EXACT
+    if ends["min"] < 0:
+        is_large |= values < -MAX_EXACT
+    return _lowest_hashes(np.unique(values[is_large]))
+
+
+def _lowest_hashes(integers: NDArray[Any]) -> NDArray[Any]:
+    if len(integers) <= SAMPLE_ROWS:
+        return integers
+    hashes = _kernel.hash_rows(np.asfortranarray(as_float64(integers)[:, np.newaxis]))
+    kept: NDArray[Any] = integers[hashes <= np.partition(hashes, SAMPLE_ROWS)[SAMPLE_ROWS]]
+    return kept
 
 
 def _few(values: FloatArray | None) -> FloatArray | None:
@@ -224,20 +215,12 @@ def _few(values: FloatArray | None) -> FloatArray | None:
 
 @dataclass(frozen=True, eq=False)
 class CategorySummary:
-    """The categories of a column.
+    """The categories of a column."""
 
-    Parameters
-    ----------
-    values : pyarrow.Array or None
-        The distinct categories, in no order; None before the first rows. Of an ordered column, the
-        declared ones.
-    is_declared : bool
-        Whether the values are declared categories, which all parts must share.
-    n_missing : int
-        Missing values.
-    """
-
+    # The distinct categories, in no order; None before the first rows. Of an ordered column, the
+    # declared ones.
     values: Any = None
+    # Whether the values are declared categories, which all parts must share.
     is_declared: bool = False
     n_missing: int = 0
 
@@ -266,25 +249,17 @@ class RowSample:
 
     A hash depends on the numbers of the row alone, so the sample of all rows is the same for every
     order and partition of the rows.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64
-        Ascending.
-    counts : ndarray of int64
-        How often each row occurs.
-    numbers : ndarray of shape (n, n_columns)
-        The numbers of each row; NaN is missing.
     """
 
-    hashes: NDArray[np.uint64]
-    counts: NDArray[np.int64]
-    numbers: FloatArray
+    hashes: NDArray[np.uint64]  # ascending
+    counts: NDArray[np.int64]  # how often each row occurs
+    numbers: FloatArray  # the numbers of each row; NaN is missing
 
     @classmethod
-    def of(cls, numbers: FloatArray, *, below: np.uint64 | None = None) -> "RowSample":
+    def of(
+        cls, numbers: FloatArray, hashes: NDArray[np.uint64], *, below: np.uint64 | None = None
+    ) -> "RowSample":
         """Return rows of numbers with their hashes, not in order; only those up to a hash."""
-        hashes = _kernel.hash_rows(np.asfortranarray(numbers))
         if below is not None:
             low = np.flatnonzero(hashes <= below)
             hashes, numbers = hashes[low], numbers[low]
@@ -321,27 +296,15 @@ class RowSample:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What a coding needs to know of some rows; summaries of parts are added.
+    """What a coding needs to know of some rows; summaries of parts are added."""
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows, those of weight 0 included.
-    columns : tuple of NumberSummary and CategorySummary
-        One per column.
-    class_counts : Counter
-        How many rows have each label.
-    sample : RowSample
-        A sample of the columns of numbers.
-    n_unlabelled : int
-        Rows without a class, which were left out.
-    """
-
-    n_rows: int
-    columns: tuple[NumberSummary | CategorySummary, ...]
-    class_counts: "Counter[Any]"
-    sample: RowSample
-    n_unlabelled: int = 0
+    n_rows: int  # rows, those of weight 0 included
+    columns: tuple[NumberSummary | CategorySummary, ...]  # one per column
+    class_counts: "Counter[Any]"  # how many rows have each label
+    sample: RowSample  # of the columns of numbers
+    n_unlabelled: int = 0  # rows without a class, which were left out
+    # By the number of the part, what its rows were: they are read again.
+    digests: "dict[int, Digest]" = field(default_factory=dict)
 
     @property
     def has_few_values(self) -> bool:
@@ -366,7 +329,46 @@ class Summary:
             self.class_counts + other.class_counts,
             self.sample,
             self.n_unlabelled + other.n_unlabelled,
+            self.digests | other.digests,
         )
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What rows are, whatever their order: a source must give the same rows in both passes."""
+
+    n_rows: int = 0
+    # A sum over the rows, modulo 2**64: of the hash of the numbers of each row, and of this hash
+    # times that of each other cell.
+    total: int = 0
+
+    @classmethod
+    def of(cls, rows: "LabelledBatch", number_hashes: NDArray[np.uint64]) -> "Digest":
+        """Take the digest of a batch, given the hashes of its rows of numbers."""
+        hashes = number_hashes
+        if rows.weights is not None:
+            hashes = hashes + _kernel.hash_rows(np.asfortranarray(rows.weights[:, np.newaxis]))
+        total = int(hashes.sum(dtype=np.uint64))
+        for salt, column in enumerate([rows.labels, *rows.other_columns]):
+            total += _hash_by_value(column, hashes, salt)
+        return cls(rows.features.num_rows, total % 2**64)
+
+    def __add__(self, other: "Digest") -> "Digest":
+        return Digest(self.n_rows + other.n_rows, (self.total + other.total) % 2**64)
+
+
+def _hash_by_value(column: Any, hashes: NDArray[np.uint64], salt: int) -> int:
+    """Return the sum over the rows of the hash of their value times that of their numbers."""
+    coded = column.combine_chunks().dictionary_encode()
+    values = [*coded.dictionary.to_pylist(), None]
+    codes = coded.indices.fill_null(len(values) - 1).to_numpy()
+    sums = np.zeros(len(values), np.uint64)
+    np.add.at(sums, codes, hashes)
+    return sum(
+        zlib.crc32(repr(value).encode(), salt) * own
+        for value, own in zip(values, sums.tolist(), strict=True)
+        if own
+    )
 
 
 def summarize_parts(parts: Any, plan: ColumnPlan, n_rows: int) -> Summary:
@@ -375,56 +377,37 @@ def summarize_parts(parts: Any, plan: ColumnPlan, n_rows: int) -> Summary:
     If about `n_rows` rows are expected, those of high hashes are left out of the samples at once,
     which is far less to sort and to move. If too few distinct rows are left, all are summarized.
     The sum is the same.
-
-    Parameters
-    ----------
-    parts : Parts of Part
-        The rows, here or on a cluster.
-    plan : ColumnPlan
-        The columns.
-    n_rows : int
-        Expected rows; too few if not all are known.
     """
     expected = 1.25 * SAMPLE_ROWS / max(n_rows, 1)
+    numbers = range(len(parts))
     if expected < 1:
-        total: Summary = parts.total(summarize, plan, np.uint64(expected * 2.0**64))
+        below = np.uint64(expected * 2.0**64)
+        total: Summary = parts.total(summarize, plan, below, each=numbers)
         if len(total.sample.hashes) == SAMPLE_ROWS or total.has_few_values:
             return total
-    everything: Summary = parts.total(summarize, plan)
+    everything: Summary = parts.total(summarize, plan, None, each=numbers)
     return everything
 
 
-def summarize(part: Part, plan: ColumnPlan, below: np.uint64 | None = None) -> Summary:
+def summarize(
+    part: RawPart, plan: ColumnPlan, below: np.uint64 | None = None, number: int = 0
+) -> Summary:
     """Summarize the rows of a part.
 
-    Parameters
-    ----------
-    part : Part
-        The rows.
-    plan : ColumnPlan
-        The columns.
-    below : uint64 or None
-        Only rows with a hash up to this one are in the sample.
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    InvalidArgumentError, InvalidTypeError
-        If the part cannot be read, has other columns, or has rows without a class.
+    With `below`, only rows with a hash up to this one are in the sample.
     """
-    total = _empty(plan)
+    total, digest = _empty(plan), Digest()
     waiting: list[RowSample] = []
     for rows in read_labelled(part, plan):
-        batch = _summarize_batch(rows, plan, total, below)
+        batch, own = _summarize_batch(rows, plan, total, below)
+        digest += own
         waiting.append(batch.sample)
         if sum(len(sample.hashes) for sample in waiting) > 2 * SAMPLE_ROWS:
             total = replace(total, sample=RowSample.join([total.sample, *waiting]))
             waiting = []
         total = total.with_columns(batch)
-    return replace(total, sample=RowSample.join([total.sample, *waiting]))
+    sample = RowSample.join([total.sample, *waiting])
+    return replace(total, sample=sample, digests={number: digest})
 
 
 def _empty(plan: ColumnPlan) -> Summary:
@@ -432,43 +415,29 @@ def _empty(plan: ColumnPlan) -> Summary:
         CategorySummary() if column.is_coded else NumberSummary() for column in plan.schema.columns
     )
     nothing = np.empty((0, len(plan.numbers)))
-    return Summary(0, columns, Counter(), RowSample.of(nothing))
+    return Summary(0, columns, Counter(), RowSample.of(nothing, np.empty(0, np.uint64)))
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledBatch:
-    """The columns of one batch, by their roles.
+    """The columns of one batch, by their roles."""
 
-    Parameters
-    ----------
-    features : pyarrow.Table
-        The columns to predict from.
-    labels : pyarrow.ChunkedArray
-        The class of each row.
-    weights : ndarray of float64, or None
-        The weight of each row.
-    groups : pyarrow.ChunkedArray or None
-        The group of each row.
-    n_unlabelled : int
-        Rows without a class, which were left out.
-    """
-
-    features: Any
+    features: Any  # the columns to predict from
     labels: Any
     weights: FloatArray | None
     groups: Any
-    n_unlabelled: int = 0
+    n_unlabelled: int = 0  # rows without a class, which were left out
+    coded: tuple[str, ...] = ()  # the names of the features that are not numbers
+
+    @property
+    def other_columns(self) -> list[Any]:
+        """The groups, and the features that are not numbers."""
+        groups = [] if self.groups is None else [self.groups]
+        return groups + [self.features[name] for name in self.coded]
 
 
-def read_labelled(part: Part, plan: ColumnPlan) -> Iterator[LabelledBatch]:
-    """Read the batches of a part, by the roles of their columns.
-
-    Raises
-    ------
-    InvalidArgumentError, InvalidTypeError
-        If the part cannot be read, has other columns, or has rows without a class that are not to
-        be left out.
-    """
+def read_labelled(part: RawPart, plan: ColumnPlan) -> Iterator[LabelledBatch]:
+    """Read the batches of a part, by the roles of their columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -492,7 +461,8 @@ def read_labelled(part: Part, plan: ColumnPlan) -> Iterator[LabelledBatch]:
         weights = None if roles.weight is None else _weights_of(rows[roles.weight], part.name)
         groups = None if roles.group is None else rows[roles.group]
         features = rows.select(list(plan.schema.names))
-        yield LabelledBatch(features, rows[roles.target], weights, groups, n_unknown)
+        coded = tuple(str(column.name) for column in plan.schema.columns if column.is_coded)
+        yield LabelledBatch(features, rows[roles.target], weights, groups, n_unknown, coded)
 
 
 def _weights_of(column: Any, part_name: str) -> FloatArray:
@@ -513,7 +483,7 @@ def _weights_of(column: Any, part_name: str) -> FloatArray:
 
 def _summarize_batch(
     rows: LabelledBatch, plan: ColumnPlan, before: Summary, below: np.uint64 | None = None
-) -> Summary:
+) -> tuple[Summary, Digest]:
     """Summarize a batch; what the rows before it have decided is not looked at again."""
     import pyarrow.compute as pc
 
@@ -536,12 +506,18 @@ def _summarize_batch(
             kind = "given" if plan.has_categories[j] else column.kind
             columns.append(_categories_of(rows.features[column.name], kind, is_counted))
             continue
-        columns.append(_number_summary(numbers[:, at], is_counted, known))
+        summary = _number_summary(numbers[:, at], is_counted, known)
+        columns.append(replace(summary, integers=_large_integers(rows.features[column.name])))
         at += 1
-    sampled = numbers if is_counted is None else numbers[is_counted]
+    hashes = _kernel.hash_rows(numbers)
+    digest = Digest.of(rows, hashes)
+    sampled = numbers
+    if is_counted is not None:
+        sampled, hashes = numbers[is_counted], hashes[is_counted]
     bounds = [bound for bound in (below, before.sample.bound) if bound is not None]
-    sample = RowSample.of(sampled, below=min(bounds, default=None))
-    return Summary(rows.features.num_rows, tuple(columns), counts, sample, rows.n_unlabelled)
+    sample = RowSample.of(sampled, hashes, below=min(bounds, default=None))
+    n_rows = rows.features.num_rows
+    return Summary(n_rows, tuple(columns), counts, sample, rows.n_unlabelled), digest
 
 
 def _numbers_of(features: Any, plan: ColumnPlan) -> FloatArray:
@@ -598,48 +574,23 @@ def _categories_of(column: Any, kind: str, is_counted: NDArray[np.bool_] | None)
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How the rows of every part become codes.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        The columns of the parts.
-    schema : Schema
-        The columns, with their categories.
-    values : tuple of ndarray or None
-        Per column of numbers: the value of each code, ascending; None for categories. A column
-        with few values has one code per value. In other columns a code is a range of values, and
-        its value is the upper end, so that ``x <= value`` can be a test.
-    is_exact : tuple of bool
-        Per column, whether codes are single values or categories.
-    has_missing : tuple of bool
-        Per column, whether a value is missing in any row.
-    classes : ndarray
-        The classes.
-    n_rows : int
-        All rows.
-    n_unlabelled : int
-        Rows without a class, which are left out.
-    """
+    """How the rows of every part become codes."""
 
     plan: ColumnPlan
-    schema: Schema
+    schema: Schema  # the columns, with their categories
+    # Per column of numbers: the value of each code, ascending; None for categories. A column with
+    # few values has one code per value. In other columns a code is a range of values, and its value
+    # is the upper end, so that ``x <= value`` can be a test.
     values: tuple[FloatArray | None, ...]
-    is_exact: tuple[bool, ...]
-    has_missing: tuple[bool, ...]
+    is_exact: tuple[bool, ...]  # per column, whether codes are single values or categories
+    has_missing: tuple[bool, ...]  # per column, whether a value is missing in any row
     classes: NDArray[Any]
     n_rows: int
-    n_unlabelled: int = 0
+    n_unlabelled: int = 0  # rows without a class, which are left out
 
     @classmethod
     def of(cls, summary: Summary, plan: ColumnPlan) -> "Coding":
-        """Make the coding from the sum of the summaries of all parts.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If there are no rows, or the target is continuous.
-        """
+        """Make the coding from the sum of the summaries of all parts."""
         import pyarrow as pa
 
         if not summary.n_rows:
@@ -658,6 +609,8 @@ class Coding:
                 if not plan.has_categories[j] and part.values is not None:
                     columns[j] = _with_categories(columns[j], part)
                 continue
+            if part.integers is not None:
+                check_told_apart(str(columns[j].name), part.integers)
             is_exact[j] = part.values is not None
             values[j] = part.values
             if values[j] is None:
@@ -727,47 +680,35 @@ def _ranges(sample: RowSample, at: int, highest: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class CodedPart:
-    """The rows of a part as codes.
-
-    Parameters
-    ----------
-    columns : CodedColumns
-        The code of each cell.
-    labels : ndarray of int32
-        The class of each row.
-    weights, groups : ndarray or None
-        The weight and the group of each row.
-    name : str
-        The part.
-    """
+    """The rows of a part as codes."""
 
     columns: CodedColumns
     labels: NDArray[np.int32]
     weights: FloatArray | None
     groups: NDArray[Any] | None
     name: str
+    # The fingerprints of its rows of positive weight, before they were coded.
+    prints: Fingerprints | None = None
 
 
-def encode_part(part: Part, coding: Coding) -> CodedPart:
+def encode_part(part: RawPart, coding: Coding, digest: Digest | None = None) -> CodedPart:
     """Code the rows of a part.
 
-    Parameters
-    ----------
-    part : Part
-        The rows.
-    coding : Coding
-        The coding of all parts.
-
-    Returns
-    -------
-    CodedPart
+    With the digest of its summary, it is an error if the part has other rows now.
     """
-    return join_parts([_no_rows(coding, part.name), *encode_batches(part, coding)])
+    return join_parts([_no_rows(coding, part.name), *encode_batches(part, coding, digest)])
 
 
-def encode_batches(part: Part, coding: Coding) -> list[CodedPart]:
+def encode_batches(part: RawPart, coding: Coding, digest: Digest | None = None) -> list[CodedPart]:
     """Code the rows of a part, batch by batch: for a store that copies them anyway."""
-    return [_encode_batch(rows, coding, part.name) for rows in read_labelled(part, coding.plan)]
+    batches, found = [], Digest()
+    for rows in read_labelled(part, coding.plan):
+        coded, own = _encode_batch(rows, coding, part.name)
+        batches.append(coded)
+        found += own
+    if digest not in (None, found):
+        raise changed_error(part.name)
+    return batches
 
 
 def join_parts(parts: Sequence[CodedPart]) -> CodedPart:
@@ -785,7 +726,14 @@ def join_parts(parts: Sequence[CodedPart]) -> CodedPart:
         joined([part.weights for part in parts]),
         joined([part.groups for part in parts]),
         parts[0].name,
+        add_prints([part.prints for part in parts]),
     )
+
+
+def add_prints(prints: Sequence[Fingerprints | None]) -> Fingerprints | None:
+    """Return the fingerprints of the rows of several parts; None if no part has rows."""
+    known = [each for each in prints if each is not None]
+    return reduce(lambda one, other: one + other, known) if known else None
 
 
 def join_columns(parts: Sequence[CodedColumns]) -> CodedColumns:
@@ -808,7 +756,7 @@ def _no_rows(coding: Coding, name: str) -> CodedPart:
     )
 
 
-def _encode_batch(rows: LabelledBatch, coding: Coding, part_name: str) -> CodedPart:
+def _encode_batch(rows: LabelledBatch, coding: Coding, part_name: str) -> tuple[CodedPart, Digest]:
     try:
         table = encode(rows.features, coding.schema)
     except SureleafError as error:
@@ -827,8 +775,18 @@ def _encode_batch(rows: LabelledBatch, coding: Coding, part_name: str) -> CodedP
             codes[:, at] = np.where(column < 0, n_codes, column)
     groups = None if rows.groups is None else rows.groups.to_numpy()
     columns = replace(empty, codes=codes, wide=tuple(wide))
-    labels = _label_codes(rows.labels, coding.classes)
-    return CodedPart(columns, labels, rows.weights, groups, part_name)
+    labels = _label_codes(rows.labels, coding.classes, part_name)
+    prints = Fingerprints.of(TrainingRows(table, labels, len(coding.classes), rows.weights))
+    coded = CodedPart(columns, labels, rows.weights, groups, part_name, prints)
+    return coded, Digest.of(rows, _kernel.hash_rows(_plan_numbers(table, coding.plan)))
+
+
+def _plan_numbers(table: EncodedTable, plan: ColumnPlan) -> FloatArray:
+    """Return the numbers of an encoded batch as `_numbers_of` does."""
+    numbers = np.empty((table.n_rows, len(plan.numbers)), order="F")
+    for at, j in enumerate(plan.numbers):
+        numbers[:, at] = table.columns[j]
+    return numbers
 
 
 def _check_categories(unseen_counts: dict[str, int], coding: Coding, part_name: str) -> None:
@@ -841,12 +799,15 @@ def _check_categories(unseen_counts: dict[str, int], coding: Coding, part_name: 
             )
 
 
-def _label_codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
+def _label_codes(labels: Any, classes: NDArray[Any], part_name: str) -> NDArray[np.int32]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(labels.type):
         labels = labels.cast(labels.type.value_type)
     known = pa.array(classes.tolist(), labels.type)
-    codes: NDArray[np.int32] = pc.index_in(labels, value_set=known).to_numpy().astype(np.int32)
+    indices = pc.index_in(labels, value_set=known)
+    if indices.null_count:  # a class that no part had when classes were collected
+        raise changed_error(part_name)
+    codes: NDArray[np.int32] = indices.to_numpy().astype(np.int32)
     return codes

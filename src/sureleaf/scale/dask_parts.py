@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import distributed
 import numpy as np
@@ -20,22 +20,32 @@ from dask.base import is_dask_collection
 from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
+from sureleaf import _kernel
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.scale.batches import Part, Source, TablePart, count_rows, open_source, read_schema
+from sureleaf.model.seen_rows import SeenRows
+from sureleaf.scale.batches import RawPart, Source, TablePart, count_rows, open_source, read_schema
 from sureleaf.scale.coding import (
     CodedPart,
     Coding,
     Roles,
     Summary,
+    add_prints,
     encode_part,
     join_columns,
     plan_columns,
     summarize_parts,
 )
-from sureleaf.scale.growing import LevelCounts, TreePart, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.growing import (
+    LevelCounts,
+    TreePart,
+    TreeWeights,
+    grow_by_levels,
+    no_part,
+    start_part,
+)
 from sureleaf.scale.training import CodeStore, class_totals, memory_bytes
 from sureleaf.table import EncodedTable, Schema
-from sureleaf.table.encoded_table import CodedColumns, DistantColumns
+from sureleaf.table.encoded_table import CodedColumns, Columns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes
 from sureleaf.tree.routing import add_to_parents, route
 
@@ -53,10 +63,7 @@ _FAN_IN: Final = 8
 class Cluster:
     """A Dask client, with errors that say what to do.
 
-    Parameters
-    ----------
-    client : distributed.Client or None
-        The client; None for the one that was made last in this process.
+    Without a client, it is the one that was made last in this process.
     """
 
     def __init__(self, client: Any = None) -> None:
@@ -176,23 +183,13 @@ def _same(part: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class DaskParts:
-    """Parts of a table on the workers of a cluster: `sureleaf.scale.growing.Parts`.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        The cluster.
-    futures : tuple of Future
-        One per part. A part that is on no worker any more is computed again by Dask.
-    names : tuple of str
-        For messages.
-    anchors : tuple of Future
-        What the parts were made from, and is on the same workers; by default the parts themselves.
-    """
+    """Parts of a table on the workers of a cluster: `sureleaf.scale.growing.Parts`."""
 
     cluster: Cluster
+    # One per part. A part that is on no worker any more is computed again by Dask.
     futures: tuple[Any, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # for messages
+    # What the parts were made from, and is on the same workers; by default the parts themselves.
     anchors: tuple[Any, ...] = ()
 
     def __len__(self) -> int:
@@ -260,43 +257,19 @@ class DaskParts:
             yield self.cluster.result(future)
 
 
-def _bytes_of_columns(columns: CodedColumns) -> int:
-    return int(columns.codes.nbytes) + sum(int(wide.nbytes) for wide in columns.wide)
-
-
-def _bytes_of_coded(part: CodedPart) -> int:
-    return _bytes_of_columns(part.columns) + int(part.labels.nbytes)
-
-
-def _bytes_of_tree_part(part: TreePart) -> int:
-    return _bytes_of_columns(part.columns) + int(part.labels.nbytes) + int(part.node_of.nbytes)
-
-
-def _bytes_of_table(part: TablePart) -> int:
-    return int(part.table.nbytes)
-
-
-def _bytes_of_counts(counts: LevelCounts) -> int:
-    return int(counts.cells.nbytes)
-
-
-def _bytes_of_summary(summary: Summary) -> int:
-    return int(summary.sample.numbers.nbytes) + 16 * len(summary.sample.hashes)
-
-
 # Dask weighs whether to move a task to another worker by the bytes of what it needs.
-sizeof.register(CodedColumns, _bytes_of_columns)
-sizeof.register(CodedPart, _bytes_of_coded)
-sizeof.register(TreePart, _bytes_of_tree_part)
-sizeof.register(TablePart, _bytes_of_table)
-sizeof.register(LevelCounts, _bytes_of_counts)
-sizeof.register(Summary, _bytes_of_summary)
+sizeof.register(CodedColumns, lambda it: it.codes.nbytes + sum(wide.nbytes for wide in it.wide))
+sizeof.register(CodedPart, lambda it: sizeof(it.columns) + it.labels.nbytes)
+sizeof.register(TreePart, lambda it: sizeof(it.columns) + it.labels.nbytes + it.node_of.nbytes)
+sizeof.register(TablePart, lambda it: it.table.nbytes)
+sizeof.register(LevelCounts, lambda it: it.cells.nbytes)
+sizeof.register(Summary, lambda it: it.sample.numbers.nbytes + 2 * it.sample.hashes.nbytes)
 
 
 # ---- from Dask's data to parts -------------------------------------------------------------------
 
 
-def _as_part(data: Any, name: str) -> Part:
+def _as_part(data: Any, name: str) -> RawPart:
     """Return a partition as a part; this runs on a worker."""
     import pyarrow as pa
 
@@ -372,34 +345,41 @@ def _read_schemas(parts: DaskParts) -> list[_SchemaOnly]:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterColumns(DistantColumns):
-    """The codes of a table on the workers.
+class ClusterColumns(Columns):
+    """Codes on the workers of a cluster; all are collected here if a column is requested.
 
-    Parameters
-    ----------
-    parts : DaskParts of CodedPart
-        The rows.
-    schema : Schema
-        The columns.
-    first_row : ndarray of int64
-        The number of the first row of each part, and of all rows.
-    empty : CodedColumns
-        The columns, without rows.
+    What can be done without is done where the rows are: routing, counting, taking some rows.
     """
 
     parts: DaskParts
     schema: Schema
-    first_row: NDArray[np.int64]
-    empty: CodedColumns
+    first_row: NDArray[np.int64]  # the number of the first row of each part, and of all rows
+    empty: CodedColumns  # the columns, without rows
+    are_codes = True
 
-    @property
-    def has_missing(self) -> tuple[bool, ...]:
-        """Per column, whether a value is missing in any row."""
+    def __len__(self) -> int:
+        return len(self.empty)
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
+        return self.collected[index]
+
+    def missing_in(self, schema: Schema) -> tuple[bool, ...]:
+        """Return what is known of all rows."""
         return self.empty.has_missing
 
-    def per_part(self, function: Callable[..., Any], *shared: Any) -> Iterator[Any]:
-        """Return ``function(table, *shared)`` of every part, in order."""
-        return self.parts.results(_on_table, self.schema, function, *shared)
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+        """Return all rows as the kernel reads them."""
+        return self.collected.kernel_table(schema, n_rows)
+
+    def per_part(
+        self, table: EncodedTable, function: Callable[..., Any], *shared: Any, n_threads: int = 1
+    ) -> Iterator[Any]:
+        """Return ``function(part, *shared)`` of every part, where the parts are."""
+        return self.parts.results(_on_table, table.schema, function, *shared)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> CodedColumns:
         """Return some rows, in this order."""
@@ -437,8 +417,8 @@ def _columns_of(part: CodedPart) -> CodedColumns:
     return part.columns
 
 
-def _row_facts(part: CodedPart) -> tuple[Any, Any, Any]:
-    return _in_few_bytes(part.labels), part.weights, part.groups
+def _row_facts(part: CodedPart) -> tuple[Any, Any, Any, Any]:
+    return _in_few_bytes(part.labels), part.weights, part.groups, part.prints
 
 
 def _in_few_bytes(codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
@@ -501,28 +481,15 @@ def _count_part(
 
 @dataclass(frozen=True, eq=False)
 class ClusterRows:
-    """Rows on the workers: the store of their `TrainingRows`, which grows and counts trees.
-
-    Parameters
-    ----------
-    columns : ClusterColumns
-        The codes.
-    labels : ndarray of int32
-        The class of each row, as the workers know it.
-    classes : ndarray
-        What the class codes mean.
-    weights, groups : ndarray or None
-        The weight and the group of each row.
-    memory : int
-        Bytes that a task may use.
-    """
+    """Rows on the workers: the store of their `TrainingRows`, which grows and counts trees."""
 
     columns: ClusterColumns
-    labels: NDArray[np.int32]
-    classes: NDArray[Any]
+    labels: NDArray[np.int32]  # the class of each row, as the workers know it
+    classes: NDArray[Any]  # what the class codes mean
     weights: NDArray[np.float64] | None
     groups: NDArray[Any] | None
-    memory: int
+    memory: int  # bytes that a task may use
+    seen: SeenRows | None = None  # what a model keeps of the rows, so that it recognises them
 
     @property
     def table(self) -> EncodedTable:
@@ -553,7 +520,7 @@ class ClusterRows:
         )
         return grow_by_levels(
             parts,
-            EncodedTable(rows.table.schema, self.columns.empty, 0),
+            no_part(self.columns.empty, rows.table.schema, rows.n_classes),
             class_totals(rows.labels, weights, rows.n_classes),
             rules,
             unit=unit,
@@ -592,30 +559,8 @@ def read_cluster_rows(
 ) -> ClusterRows:
     """Summarize and code a table on the workers of a cluster.
 
-    Parameters
-    ----------
-    X : Dask DataFrame, list of delayed partitions or futures, or paths
-        Each partition is a pandas, polars or Arrow table. Workers must be able to read the paths.
-    roles : Roles
-        What its columns are for.
-    client : distributed.Client, optional
-        By default, the one that was made last.
-    categorical_features
-        As for `TreeClassifier`.
-    memory : int, str or None
-        Bytes that a task may use on a worker; by default, half of what a thread of the smallest
-        worker has.
-
-    Returns
-    -------
-    ClusterRows
-
-    Raises
-    ------
-    InvalidArgumentError, InvalidTypeError
-        If a partition cannot be read, or has other columns than the first one.
-    ClusterError
-        If the cluster has gone away.
+    Each partition is a pandas, polars or Arrow table; workers must be able to read paths. `memory`
+    is for one task; by default, half of what a thread of the smallest worker has.
     """
     cluster = Cluster(client)
     parts, source = _open_parts(X, cluster)
@@ -627,9 +572,12 @@ def read_cluster_rows(
     if source is not None:
         roles = replace(roles, drop=(*roles.drop, *source.drop))
     plan = plan_columns(_read_schemas(parts), roles, categorical_features=categorical_features)
-    coding = Coding.of(summarize_parts(parts, plan, sum(parts.results(count_rows))), plan)
-    coded = parts.map(encode_part, coding)
-    labels, weights, groups = zip(*coded.results(_row_facts), strict=True)
+    summary = summarize_parts(parts, plan, sum(parts.results(count_rows)))
+    coding = Coding.of(summary, plan)
+    digests = [summary.digests[number] for number in range(len(parts))]
+    coded = parts.map(encode_part, coding, each=digests)
+    labels, weights, groups, prints = zip(*coded.results(_row_facts), strict=True)
+    every_print = add_prints(prints)
     coded = replace(coded, anchors=coded.futures)
     del parts  # the rows themselves are needed no more, unless a worker is lost
     columns = ClusterColumns(
@@ -645,4 +593,5 @@ def read_cluster_rows(
         None if roles.weight is None else np.concatenate(weights),
         None if roles.group is None else np.concatenate([g for g in groups if len(g)]),
         cluster.worker_memory(memory),
+        None if every_print is None else every_print.seen(),
     )

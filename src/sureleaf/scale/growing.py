@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
-from sureleaf.errors import InvalidTypeError
 from sureleaf.scale.coding import join_columns
-from sureleaf.table import EncodedTable, Schema
+from sureleaf.table import Schema
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.tree import GrowthRules, Tree
-from sureleaf.tree.growing import kernel_table
 
 __all__ = [
     "LevelCounts",
@@ -34,6 +32,7 @@ __all__ = [
     "count_part",
     "finish_group",
     "grow_by_levels",
+    "no_part",
     "rows_per_node",
     "select_rows",
     "start_part",
@@ -76,23 +75,10 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class LocalParts:
-    """Parts in this process, worked on by threads.
-
-    Parameters
-    ----------
-    parts : sequence
-        The parts.
-    n_threads : int
-        Parts that are worked on at a time.
-
-    Examples
-    --------
-    >>> LocalParts([1, 2, 3]).total(pow, 2)
-    14
-    """
+    """Parts in this process, worked on by threads."""
 
     parts: Sequence[Any]
-    n_threads: int = 1
+    n_threads: int = 1  # parts that are worked on at a time
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -148,72 +134,41 @@ class LocalParts:
 
 @dataclass(frozen=True, eq=False)
 class TreePart:
-    """Rows of a part on their way through a growing tree.
-
-    Parameters
-    ----------
-    columns : CodedColumns
-        The codes of the rows.
-    schema : Schema
-        Their columns.
-    labels : ndarray of int32
-        The class of each row.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of int64, or None
-        The weight of each row, a whole number; None if all are 1.
-    node_of : ndarray of int32
-        The node of each row.
-    """
+    """Rows of a part on their way through a growing tree."""
 
     columns: CodedColumns
     schema: Schema
     labels: NDArray[np.int32]
     n_classes: int
-    weights: NDArray[np.int64] | None
+    weights: NDArray[np.int64] | None  # the weight of each row, a whole number; None if all are 1
     node_of: NDArray[np.int32]
 
     @property
     def kernel(self) -> _kernel.KernelTable:
         """The codes in the kernel."""
-        return kernel_table(EncodedTable(self.schema, self.columns, len(self.labels)))
+        return self.columns.kernel_table(self.schema, len(self.labels))
+
+
+def no_part(columns: CodedColumns, schema: Schema, n_classes: int) -> TreePart:
+    """Return a part without rows."""
+    nothing = np.empty(0, np.int32)
+    return TreePart(columns.take(slice(0, 0)), schema, nothing, n_classes, None, nothing)
 
 
 def start_part(
     part: Any, schema: Schema, n_classes: int, weights: NDArray[np.int64] | None = None
 ) -> TreePart:
-    """Put all rows of a coded part into the root.
-
-    Parameters
-    ----------
-    part : CodedPart
-        The rows.
-    schema : Schema
-        The columns, with their categories.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of int64, or None
-        The weight of each row in this tree.
-
-    Returns
-    -------
-    TreePart
-    """
+    """Put all rows of a coded part into the root."""
     nodes = np.zeros(len(part.labels), np.int32)
     return TreePart(part.columns, schema, part.labels, n_classes, weights, nodes)
 
 
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
-    """Class counts of some nodes; counts of parts are added.
+    """Class counts of some nodes; counts of parts are added."""
 
-    Parameters
-    ----------
-    cells : ndarray of int64, shape (n_nodes, n_cells)
-        Per node: for each column, code (the last one is of missing values) and class, the sum of
-        the weights.
-    """
-
+    # Per node: for each column, code (the last one is of missing values) and class, the sum of the
+    # weights.
     cells: NDArray[np.int64]
 
     def __add__(self, other: "LevelCounts") -> "LevelCounts":
@@ -223,18 +178,7 @@ class LevelCounts:
 def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) -> LevelCounts:
     """Count classes per code in some nodes.
 
-    Parameters
-    ----------
-    part : TreePart
-        The rows.
-    slot_of_node : ndarray of int32
-        Per node of the tree, its line in the result; -1 if it is not counted.
-    n_slots : int
-        Lines of the result.
-
-    Returns
-    -------
-    LevelCounts
+    `slot_of_node` is per node of the tree its line in the result; -1 if it is not counted.
     """
     cells = _kernel.count_level(
         part.kernel, part.labels, part.n_classes, part.weights, part.node_of, slot_of_node, n_slots
@@ -244,23 +188,13 @@ def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) ->
 
 @dataclass(frozen=True, eq=False)
 class LevelSplits:
-    """The splits of one level.
+    """The splits of one level."""
 
-    Parameters
-    ----------
-    column : ndarray of int32
-        Per node of the tree, the column that it was split by; -1 if it was not.
-    offset : ndarray of int64
-        Per node, where its branches start in `branches`.
-    first_child : ndarray of int32
-        Per node, the number of its first child.
-    branches : ndarray of int32
-        Per split node: the branch of each code, then that of missing values.
-    """
-
+    # Per node of the tree, the column that it was split by; -1 if it was not.
     column: NDArray[np.int32]
-    offset: NDArray[np.int64]
-    first_child: NDArray[np.int32]
+    offset: NDArray[np.int64]  # per node, where its branches start in `branches`
+    first_child: NDArray[np.int32]  # per node, the number of its first child
+    # Per split node: the branch of each code, then that of missing values.
     branches: NDArray[np.int32]
 
 
@@ -289,19 +223,12 @@ _ROW_BYTES: Final = 24
 
 @dataclass(frozen=True)
 class TreeWeights:
-    """What the whole weights of `TreePart` mean.
+    """What the whole weights of `TreePart` mean."""
 
-    Parameters
-    ----------
-    unit : float
-        The weight that 1 stands for: 1 if all weights are whole numbers, else a power of two.
-        Sums of whole numbers do not depend on their order.
-    are_ones : bool
-        Whether every row counts once.
-    """
-
+    # The weight that 1 stands for: 1 if all weights are whole numbers, else a power of two. Sums of
+    # whole numbers do not depend on their order.
     unit: float = 1.0
-    are_ones: bool = False
+    are_ones: bool = False  # whether every row counts once
 
     @classmethod
     def of(cls, weights: NDArray[np.float64] | None) -> "TreeWeights":
@@ -322,7 +249,7 @@ class TreeWeights:
 
 def grow_by_levels(
     parts: Parts,
-    table: EncodedTable,
+    empty: TreePart,
     class_weights: NDArray[np.int64],
     rules: GrowthRules,
     *,
@@ -332,34 +259,15 @@ def grow_by_levels(
 ) -> Tree:
     """Grow a tree, without pruning, from parts of the rows.
 
-    Parameters
-    ----------
-    parts : Parts of TreePart
-        All rows, in the root.
-    table : EncodedTable
-        The coded columns, without rows.
-    class_weights : ndarray of int64
-        The weight of each class, in units.
-    rules : GrowthRules
-        The parameters of growing.
-    unit : TreeWeights
-        What the weights mean.
-    memory : int
-        Bytes for histograms and for the rows of nodes that are finished here.
-    n_threads : int
-        Threads that finish nodes here.
+    `parts` have all rows in the root, `empty` has the columns and no rows. `class_weights` are in
+    units; `memory` is for histograms and for the rows of nodes that are finished here.
 
-    Returns
-    -------
-    Tree
-        The same as of rows in memory, to the last bit, if weights are whole numbers; with
-        ``missing="fraction"`` and missing values all rows are collected here.
+    The tree is the same as of rows in memory, to the last bit, if weights are whole numbers. With
+    ``missing="fraction"`` and missing values all rows are collected here.
     """
-    columns = table.columns
-    if not isinstance(columns, CodedColumns):
-        raise InvalidTypeError("a tree is grown by levels from coded columns; got other columns.")
+    columns = empty.columns
     weights = np.asarray(class_weights * unit.unit, np.float64)
-    grower = _kernel.LevelGrower(kernel_table(table), weights, unit.are_whole, rules.kernel)
+    grower = _kernel.LevelGrower(empty.kernel, weights, unit.are_whole, rules.kernel)
     row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
     growth = _LevelGrowth(parts, grower, rules, unit, memory, n_threads, row_bytes)
     if unit.are_ones:  # counts say how many rows the nodes have
@@ -375,7 +283,7 @@ def grow_by_levels(
 class _Family:
     """The children of a split node, and the histograms of that node if they are kept."""
 
-    nodes: tuple[int, ...]
+    nodes: tuple[int, ...]  # ascending
     parent_cells: NDArray[np.int64] | None = None
 
 
@@ -564,30 +472,14 @@ class _LevelGrowth:
 
 @dataclass(frozen=True, eq=False)
 class NodeGroup:
-    """Open nodes whose rows are collected in one place, where the trees below them are grown.
+    """Open nodes whose rows are collected in one place, where the trees below them are grown."""
 
-    Parameters
-    ----------
-    nodes : tuple of int
-        The nodes, ascending.
-    starts : tuple of NodeStart
-        What each tree needs to know of the tree above it.
-    n_nodes : int
-        Nodes of the whole tree.
-    rules : GrowthRules
-        The parameters of growing.
-    unit : TreeWeights
-        What the weights mean.
-    n_threads : int
-        Threads that grow trees.
-    """
-
-    nodes: tuple[int, ...]
-    starts: tuple[_kernel.NodeStart, ...]
+    nodes: tuple[int, ...]  # ascending
+    starts: tuple[_kernel.NodeStart, ...]  # what each tree needs to know of the tree above it
     n_nodes: int
     rules: GrowthRules
     unit: TreeWeights
-    n_threads: int = 1
+    n_threads: int = 1  # threads that grow trees
 
 
 def select_rows(part: TreePart, group: NodeGroup) -> TreePart:
@@ -603,17 +495,7 @@ def select_rows(part: TreePart, group: NodeGroup) -> TreePart:
 def finish_group(pieces: Sequence[TreePart], group: NodeGroup) -> list[Tree]:
     """Grow the trees below the nodes of a group from their rows, by the kernel.
 
-    Parameters
-    ----------
-    pieces : sequence of TreePart
-        The rows of the group in every part, in the order of the parts.
-    group : NodeGroup
-        The nodes.
-
-    Returns
-    -------
-    list of Tree
-        One per node.
+    `pieces` are its rows in every part, in the order of the parts.
     """
     rows = _join(pieces)
     nodes = list(group.nodes)

@@ -11,7 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.errors import InvalidArgumentError, MemoryLimitWarning, suggestion, warn_caller
+from sureleaf.model.seen_rows import Fingerprints, SeenRows
 from sureleaf.scale.batches import Source, copying, reserve
 from sureleaf.scale.coding import (
     CodedPart,
@@ -19,12 +20,20 @@ from sureleaf.scale.coding import (
     ColumnPlan,
     LabelledBatch,
     Roles,
+    add_prints,
     encode_batches,
     plan_columns,
     read_labelled,
     summarize_parts,
 )
-from sureleaf.scale.growing import LocalParts, Parts, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.growing import (
+    LocalParts,
+    Parts,
+    TreeWeights,
+    grow_by_levels,
+    no_part,
+    start_part,
+)
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes, grow
@@ -72,36 +81,44 @@ def memory_bytes(memory: Any) -> int:
     return n_bytes
 
 
+ROW_BYTES: Final = {False: 40, True: 250}
+"""Bytes that a fit needs for each row beside its `memory`, rounded up from measurements (see
+docs/scale.md): classes and nodes of the rows; and, if trees are pruned or levels are cross-fitted,
+folds, their weights, and trees that are nearly as large as the table before they are pruned."""
+
+
+def say_what_rows_need(n_rows: int, limit: int, *, grows_large_trees: bool) -> None:
+    """Warn before a fit of so many rows that it needs clearly more than its memory."""
+    needed = n_rows * ROW_BYTES[grows_large_trees]
+    if needed <= limit:
+        return
+    less = ""
+    if grows_large_trees:
+        less = (
+            " A fit with pruning=None (--tree pruning=none), levels_from='training' (--levels-from "
+            "training) and a larger min_samples_leaf needs about a sixth of that."
+        )
+    warn_caller(
+        f"{n_rows:,} rows need about {needed / 1e9:.2g} GB beside the {limit / 1e9:.2g} GB of "
+        "memory, which is for codes and histograms: for the class, node and folds of each row and "
+        f"for trees that grow with the rows.{less}",
+        MemoryLimitWarning,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class SourceRows:
-    """The rows of a source.
+    """The rows of a source."""
 
-    Parameters
-    ----------
-    table : EncodedTable
-        The rows as codes, in memory or in a temporary file.
-    labels : ndarray of int32
-        The class of each row.
-    classes : ndarray
-        What the class codes mean.
-    weights, groups : ndarray or None
-        The weight and the group of each row.
-    is_spilled : bool
-        Whether the codes are in a file.
-    memory : int
-        Bytes that a fit may use.
-    n_unlabelled : int
-        Rows without a class, which were left out.
-    """
-
-    table: EncodedTable
+    table: EncodedTable  # the rows as codes, in memory or in a temporary file
     labels: NDArray[np.int32]
     classes: NDArray[Any]
     weights: NDArray[np.float64] | None
     groups: NDArray[Any] | None
-    is_spilled: bool
-    memory: int
-    n_unlabelled: int = 0
+    is_spilled: bool  # whether the codes are in a file
+    memory: int  # bytes that a fit may use
+    n_unlabelled: int = 0  # rows without a class, which were left out
+    seen: SeenRows | None = None  # what a model keeps of the rows, so that it recognises them
 
     def training_rows(self, weights: NDArray[np.float64] | None) -> TrainingRows:
         """Return the rows for a fit; trees of a spilled table are grown level by level."""
@@ -116,43 +133,39 @@ def read_rows(
     categorical_features: Any = "auto",
     memory: Any = None,
     n_threads: int = 1,
+    grows_large_trees: bool | None = None,
 ) -> SourceRows:
     """Read a source twice, once for a summary and once for the codes of its rows.
 
-    Parameters
-    ----------
-    source : Source
-        The rows.
-    roles : Roles
-        What its columns are for.
-    categorical_features
-        As for `TreeClassifier`.
-    memory : int, str or None
-        Bytes to use, as a number or as text such as "2GB". Codes that need more are written to a
-        temporary file.
-    n_threads : int
-        Parts that are read at a time.
-
-    Returns
-    -------
-    SourceRows
+    Codes that need more than `memory` (bytes, or text such as "2GB") are written to a temporary
+    file. With `grows_large_trees`, which says what the rows are for, the user is told what a fit
+    will need.
     """
     limit = memory_bytes(memory)
     parts: Parts = LocalParts(source.parts, n_threads)
     plan = plan_columns(source.parts, roles, categorical_features=categorical_features)
     n_rows = sum(part.n_rows for part in source.parts)
-    coding = Coding.of(summarize_parts(parts, plan, n_rows), plan)
+    is_to_say = memory is not None and grows_large_trees is not None
+    if is_to_say:
+        say_what_rows_need(n_rows, limit, grows_large_trees=bool(grows_large_trees))
+    summary = summarize_parts(parts, plan, n_rows)
+    coding = Coding.of(summary, plan)
+    if is_to_say and not n_rows:  # it was not known before
+        say_what_rows_need(coding.n_rows, limit, grows_large_trees=bool(grows_large_trees))
     empty = coding.no_rows()
     n_bytes = coding.n_rows * (empty.codes.shape[1] + 4 * len(empty.wide))
     is_spilled = 3 * n_bytes > limit
     store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
-    coded: Iterator[list[CodedPart]] = parts.results(encode_batches, coding)
+    digests = [summary.digests[number] for number in range(len(parts))]
+    coded: Iterator[list[CodedPart]] = parts.results(encode_batches, coding, each=digests)
     labels, weights, groups = [], [], []
+    prints: Fingerprints | None = None
     for part in chain.from_iterable(coded):
         store.add(part.columns)
         labels.append(part.labels)
         weights.append(part.weights)
         groups.append(part.groups)
+        prints = add_prints([prints, part.prints])
     table = EncodedTable(coding.schema, store.columns(), coding.n_rows)
     return SourceRows(
         table,
@@ -163,23 +176,16 @@ def read_rows(
         is_spilled,
         limit,
         coding.n_unlabelled,
+        None if prints is None else prints.seen(),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class SourceColumns:
-    """The columns of a source that rows are predicted from, read again when they are needed.
-
-    Parameters
-    ----------
-    source : Source
-        The rows.
-    plan : ColumnPlan
-        Its columns; rows without a class are left out if its roles say so.
-    """
+    """The columns of a source that rows are predicted from, read again when they are needed."""
 
     source: Source
-    plan: ColumnPlan
+    plan: ColumnPlan  # its columns; rows without a class are left out if its roles say so
 
     def batches(self) -> Iterator[LabelledBatch]:
         """Read the batches in order; those without rows are left out."""
@@ -193,11 +199,7 @@ class SourceColumns:
     ) -> Any:
         """Read some columns, or some rows in ascending order, as an Arrow table.
 
-        Raises
-        ------
-        InvalidArgumentError
-            If neither is given, because all of them may not fit into memory, or a column does not
-            exist.
+        All columns of all rows may not fit into memory, so one of the two must be given.
         """
         import pyarrow as pa
 
@@ -258,18 +260,10 @@ class CodeStore:
 
 @dataclass(frozen=True)
 class SpilledRows:
-    """Rows whose codes are in a file: the store of their `TrainingRows`.
+    """Rows whose codes are in a file: the store of their `TrainingRows`."""
 
-    Parameters
-    ----------
-    memory : int
-        Bytes for histograms and for nodes that are finished in memory.
-    chunk_rows : int or None
-        Rows that one step reads; by default, some steps per thread.
-    """
-
-    memory: int
-    chunk_rows: int | None = None
+    memory: int  # bytes for histograms and for nodes that are finished in memory
+    chunk_rows: int | None = None  # rows that one step reads; by default, some steps per thread
 
     def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
         """Grow a tree level by level."""
@@ -287,7 +281,7 @@ class SpilledRows:
             parts.append(start_part(part, rows.table.schema, rows.n_classes, own))
         return grow_by_levels(
             LocalParts(parts, n_threads),
-            EncodedTable(rows.table.schema, columns.take(slice(0, 0)), 0),
+            no_part(columns, rows.table.schema, rows.n_classes),
             class_totals(rows.labels, weights, rows.n_classes),
             rules,
             unit=unit,

@@ -2,11 +2,15 @@
 
 One transaction per cell. A worker claims a cell for a limited time, its lease, and renews it while
 it works; the cells of a worker that died are open again when its lease ends.
+
+What is written gets a checksum, and what is read is compared with it.
 """
 
+import hashlib
 import json
 import os
 import socket
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, MissingPackageError, SureleafError
+from sureleaf.evaluation.designs import Design, from_dict
 from sureleaf.evaluation.labelled_table import Table
-from sureleaf.studies.study import Cell, Study
+from sureleaf.evaluation.measures.named import find_measure
+from sureleaf.formatting import visible
+from sureleaf.studies.study import Cell, Study, cell_key, split_seed
 
 try:
     import sqlalchemy as sa
@@ -30,12 +38,25 @@ except ImportError:
         "pip install 'sureleaf[study]'"
     ) from None
 
-__all__ = ["Claim", "Failure", "Predictions", "StatusCounts", "Store", "StoreError", "worker_name"]
+__all__ = [
+    "Claim",
+    "Failure",
+    "Predictions",
+    "StatusCounts",
+    "Store",
+    "StoreError",
+    "StoredRows",
+    "StoredStudy",
+    "worker_name",
+]
 
-VERSION = 2
+VERSION = 1
 LEASE_SECONDS = 60.0
+LOCK_SECONDS = 60
+"""How long SQLite waits for another connection."""
 MAX_ATTEMPTS = 3
 """A cell whose worker died this often in one run is a failure."""
+LONGEST_REASON = 2000
 
 _metadata = sa.MetaData()
 _version = sa.Table("sureleaf_studies", _metadata, sa.Column("version", sa.Integer, nullable=False))
@@ -46,7 +67,7 @@ _studies = sa.Table(
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("definition", sa.Text, nullable=False),
     sa.Column("options", sa.Text, nullable=False),
-    sa.Column("created", sa.Float, nullable=False),
+    sa.Column("checksum", sa.Text, nullable=False),
 )
 _data_sets = sa.Table(
     "data_sets",
@@ -57,6 +78,7 @@ _data_sets = sa.Table(
     sa.Column("truth", sa.LargeBinary, nullable=False),
     sa.Column("weights", sa.LargeBinary),
     sa.Column("groups", sa.LargeBinary),
+    sa.Column("checksum", sa.Text, nullable=False),
 )
 _cells = sa.Table(
     "cells",
@@ -73,7 +95,8 @@ _cells = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("seconds", sa.Float),
     sa.Column("failure", sa.Text),
-    sa.Column("model_bytes", sa.BigInteger),  # since version 2
+    sa.Column("model_bytes", sa.BigInteger),
+    sa.Column("checksum", sa.Text),  # of the outcome and its predictions
     sa.UniqueConstraint("study_id", "data", "learner", "split"),
     sa.Index("cells_by_state", "study_id", "state", "id"),
 )
@@ -85,9 +108,6 @@ _predictions = sa.Table(
     sa.Column("classes", sa.LargeBinary, nullable=False),
     sa.Column("probabilities", sa.LargeBinary),
 )
-
-MIGRATIONS = {2: ("ALTER TABLE cells ADD COLUMN model_bytes BIGINT",)}
-"""The statements that bring a store from the version before to each version."""
 
 
 class StoreError(SureleafError, RuntimeError):
@@ -111,6 +131,55 @@ class Predictions:
     probabilities: NDArray[np.float64] | None
     seconds: float = 0.0
     model_bytes: int | None = None
+
+    def blobs(self) -> tuple[bytes, bytes, bytes | None]:
+        """Return rows, classes and probabilities as bytes."""
+        table = self.probabilities
+        return (
+            self.rows.astype("<i8").tobytes(),
+            self.classes.astype("<i4").tobytes(),
+            None if table is None else np.asarray(table).astype("<f8").tobytes(),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStudy:
+    """What the store knows of a study: parts of its definition, and how results are shown."""
+
+    study_id: int
+    data: dict[str, str]  # the digest of each data set
+    learners: dict[str, Any]  # the identity of each learner
+    design: Design
+    seed: int
+    measures: tuple[str, ...]
+    margin: float
+
+    def split_seed(self, data: str) -> int:
+        """Return the seed of the splits of a data set."""
+        return split_seed(self.seed, self.data[data])
+
+    def cells(self, data: str, n_splits: int) -> Iterator[Cell]:
+        """Yield the cells of a data set."""
+        for learner, identity in self.learners.items():
+            for number in range(n_splits):
+                key = cell_key(self.data[data], self.design, self.seed, identity, number)
+                yield Cell(data, learner, number, key)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """The labels, weights and groups of a data set."""
+
+    classes: list[Any]
+    positive: int
+    truth: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+
+    @property
+    def n_units(self) -> int:
+        """The number of groups, or of rows where there are no groups."""
+        return len(self.truth) if self.groups is None else int(self.groups.max()) + 1
 
 
 @dataclass(frozen=True)
@@ -181,6 +250,8 @@ class Store:
         SQLite file.
     lease : float
         Seconds for which a claim holds without a sign of life.
+    create : bool
+        Make the store if there is none; else that is an error, and nothing is written.
 
     Examples
     --------
@@ -191,7 +262,9 @@ class Store:
     []
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, lease: float = LEASE_SECONDS) -> None:
+    def __init__(
+        self, url: str | os.PathLike[str], *, lease: float = LEASE_SECONDS, create: bool = True
+    ) -> None:
         self.url, self.lease = _url(url), lease
         try:
             self.engine = sa.create_engine(self.url, pool_pre_ping=True)
@@ -200,19 +273,30 @@ class Store:
                 f"--store must be the URL of a database, such as sqlite:///study.db or "
                 f"postgresql+psycopg://user@host/database; got {url!r}: {problem}."
             ) from None
-        if self.engine.dialect.name == "sqlite":
+        self._is_sqlite = self.engine.dialect.name == "sqlite"
+        if self._is_sqlite:
             sa.event.listen(self.engine, "connect", _prepare_sqlite)
             sa.event.listen(self.engine, "begin", _begin_at_once)
-        self._prepare()
+        try:
+            self._open(create)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sa.Connection]:
+    def _transaction(self, *, alone: bool = False) -> Iterator[sa.Connection]:
+        """Begin a transaction; one that is alone waits until no other such one is under way.
+
+        In SQLite, all are.
+        """
         try:
             with self.engine.begin() as connection:
+                if alone and self.engine.dialect.name == "postgresql":
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(7353)"))
                 yield connection
         except DBAPIError as problem:
             raise StoreError(
@@ -221,6 +305,8 @@ class Store:
             ) from problem
         except SQLAlchemyError as problem:  # a row too few or too many, or of another type
             raise self.damaged("a row", problem) from problem
+        except UnicodeDecodeError as problem:
+            raise self.damaged("a text", problem) from problem
 
     def damaged(self, what: str, problem: object) -> StoreError:
         """Return the error for contents that no study has written."""
@@ -234,7 +320,7 @@ class Store:
         """Turn the errors of contents that cannot be decoded into one that names the store."""
         try:
             yield
-        except SureleafError:
+        except StoreError:
             raise
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
             raise self.damaged(what, problem) from problem
@@ -245,27 +331,71 @@ class Store:
     def _shown(self) -> str:
         return sa.make_url(self.url).render_as_string(hide_password=True)
 
-    def _prepare(self) -> None:
-        with self._transaction() as connection:
-            if self.engine.dialect.name == "postgresql":  # one process at a time creates tables
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7353)"))
-            if not sa.inspect(connection).has_table(_version.name):
+    def _open(self, create: bool) -> None:
+        """Check that the database is a store, or make it one."""
+        if create or self._has_file():
+            with self._transaction() as connection:
+                if self._has_tables(connection):
+                    return
+        if not create:
+            raise StoreError(
+                f"The store {self._shown} does not exist: nothing was begun. Begin with: sureleaf "
+                "study run"
+            )
+        if self._is_sqlite:  # not within a transaction
+            self._keep_log()
+        with self._transaction(alone=True) as connection:
+            if not self._has_tables(connection):
                 _metadata.create_all(connection)
                 connection.execute(_version.insert().values(version=VERSION))
-                return
-            version = connection.execute(sa.select(_version.c.version)).scalar_one()
-            if type(version) is not int or version < 1:
-                raise self.damaged("its version", f"{version!r} is not one")
-            if version > VERSION:
+
+    def _has_file(self) -> bool:
+        """Whether SQLite, which makes a file when it is asked for one, has it already."""
+        name = str(sa.make_url(self.url).database)
+        if not self._is_sqlite or name.startswith((":", "file:")):
+            return True
+        return Path(name).exists() and Path(name).stat().st_size > 0
+
+    def _keep_log(self) -> None:
+        """Have SQLite write ahead, so that one process can read while another one writes.
+
+        SQLite does not wait for other connections before this change, whatever its timeout is.
+        """
+        give_up = time.monotonic() + LOCK_SECONDS
+        with self.engine.connect() as connection:
+            cursor = connection.connection.cursor()
+            while True:
+                try:
+                    cursor.execute("PRAGMA journal_mode = WAL")
+                except sqlite3.OperationalError as problem:
+                    is_busy = problem.sqlite_errorcode == sqlite3.SQLITE_BUSY
+                    if not is_busy or time.monotonic() > give_up:
+                        raise StoreError(f"The store {self._shown} failed: {problem}.") from problem
+                    time.sleep(0.02)
+                else:
+                    return
+
+    def _has_tables(self, connection: sa.Connection) -> bool:
+        """Whether the database is a store of this version; raise if it is something else."""
+        names = set(sa.inspect(connection).get_table_names())
+        if _version.name not in names:
+            # A file is a store or nothing; a server's database may have other tables beside.
+            foreign = names if self._is_sqlite else names & set(_metadata.tables)
+            if foreign:
                 raise StoreError(
-                    f"The store {self._shown} has version {version}, and this Sureleaf reads "
-                    f"versions up to {VERSION}. Use a newer Sureleaf, or another store."
+                    f"The store {self._shown} is a database of another program, with the table "
+                    f"{min(foreign)!r}. Give another --store."
                 )
-            for number in range(version + 1, VERSION + 1):
-                for statement in MIGRATIONS[number]:
-                    connection.execute(sa.text(statement))
-            if version < VERSION:
-                connection.execute(_version.update().values(version=VERSION))
+            return False
+        version = connection.execute(sa.select(_version.c.version)).scalar_one()
+        if type(version) is not int or version < 1:
+            raise self.damaged("its version", f"{version!r} is not one")
+        if version > VERSION:
+            raise StoreError(
+                f"The store {self._shown} has version {version}, and this Sureleaf reads "
+                f"version {VERSION}. Use a newer Sureleaf, or another store."
+            )
+        return True
 
     # ---- studies ---------------------------------------------------------------------------------
 
@@ -287,87 +417,129 @@ class Store:
             )
         return int(study_id)
 
+    def find(self, study: Study) -> int:
+        """Return the number of a study; raise if the store has another one of its name, or none."""
+        with self._transaction() as connection:
+            known = self._known(connection, study, study.definition())
+        return self.study_id(study.name) if known is None else known
+
     def register(self, study: Study) -> int:
         """Store the cells of a study; for a known one, check that it is the same."""
         definition = study.definition()
         with self._transaction() as connection:
-            row = connection.execute(
-                sa.select(_studies.c.id, _studies.c.definition).where(_studies.c.name == study.name)
-            ).one_or_none()
-            if row is not None:
-                with self.decoding(f"the definition of {study.name!r}"):
-                    _check_same(study, json.loads(row.definition), definition)
-                return int(row.id)
-            options = {
-                "measures": list(study.measures),
-                "margin": study.margin,
-                "design": study.design.to_dict(),
-                "seeds": {one.name: study.split_seed(one) for one in study.data},
-                "learners": [one.name for one in study.learners],
+            known = self._known(connection, study, definition)
+        if known is not None:
+            return known
+        study.check()
+        rows = [_row_of(data.name, data.digest, data.labelled_rows) for data in study.data]
+        cells = [
+            {
+                "data": cell.data,
+                "learner": cell.learner,
+                "split": cell.split,
+                "key": cell.key,
+                "state": "open",
+                "attempts": 0,
             }
-            study_id = connection.execute(
-                _studies.insert()
-                .values(
-                    name=study.name,
-                    definition=json.dumps(definition),
-                    options=json.dumps(options),
-                    created=time.time(),
-                )
-                .returning(_studies.c.id)
-            ).scalar_one()
-            for data in study.data:
-                row_of_data = _row_of(study_id, data.name, data.labelled_rows)
-                connection.execute(_data_sets.insert().values(**row_of_data))
-            cells = [
-                {
-                    "study_id": study_id,
-                    "data": cell.data,
-                    "learner": cell.learner,
-                    "split": cell.split,
-                    "key": cell.key,
-                    "state": "open",
-                    "attempts": 0,
-                }
-                for cell in study.cells()
-            ]
-            connection.execute(_cells.insert(), cells)
-        return int(study_id)
+            for cell in study.cells()
+        ]
+        written = json.dumps(definition)
+        options = json.dumps({"measures": list(study.measures), "margin": study.margin})
+        with self._transaction(alone=True) as connection:
+            known = self._known(connection, study, definition)
+            if known is not None:
+                return known
+            query = _studies.insert().values(
+                name=study.name,
+                definition=written,
+                options=options,
+                checksum=_checksum(study.name, written, options),
+            )
+            study_id = int(connection.execute(query.returning(_studies.c.id)).scalar_one())
+            for table, of_table in ((_data_sets, rows), (_cells, cells)):
+                listed = [{"study_id": study_id, **row} for row in of_table]
+                connection.execute(table.insert(), listed)
+        return study_id
 
-    def options(self, study_id: int) -> dict[str, Any]:
-        """Return the measures, the margin, the design and the names of a study."""
-        with self._transaction() as connection:
-            query = sa.select(_studies.c.options).where(_studies.c.id == study_id)
-            text = connection.execute(query).scalar_one()
-        with self.decoding("the options of the study"):
-            options: dict[str, Any] = json.loads(text)
-            _check_options(options)
-        return options
+    def _known(
+        self, connection: sa.Connection, study: Study, definition: dict[str, Any]
+    ) -> int | None:
+        """Return the number of a study that the store has; raise if it is another one."""
+        row = connection.execute(
+            sa.select(_studies.c.id, _studies.c.definition).where(_studies.c.name == study.name)
+        ).one_or_none()
+        if row is None:
+            return None
+        with self.decoding(f"the definition of {study.name!r}"):
+            stored = json.loads(row.definition)
+            changed = [part for part in definition if stored[part] != definition[part]]
+            data, now = stored["data"], definition["data"]
+            changed_data = [name for name, digest in now.items() if data.get(name) != digest]
+            has_same_names = set(data) == set(now)
+        if changed_data and has_same_names:
+            raise InvalidArgumentError(
+                f"the data set {changed_data[0]!r} has changed since the study {study.name!r} was "
+                "begun. Restore it to resume the study, or give the study another name to begin a "
+                "new one."
+            )
+        if changed:
+            raise InvalidArgumentError(
+                f"the store has another study of the name {study.name!r}: its "
+                f"{' and '.join(changed)} differ (a learner differs, too, if its library has "
+                "another version). Give this study another name, or another store."
+            )
+        return int(row.id)
 
-    def data_set(self, study_id: int, name: str) -> dict[str, Any]:
-        """Return the labels, weights and groups of a data set."""
-        query = _data_sets.select().where(
-            _data_sets.c.study_id == study_id, _data_sets.c.name == name
-        )
+    def study(self, name: str) -> StoredStudy:
+        """Return what a study consists of, and how its results are shown."""
+        query = _studies.select().where(_studies.c.id == self.study_id(name))
         with self._transaction() as connection:
             row = connection.execute(query).one()
+        with self.decoding(f"the study {name!r}"):
+            _compare(row.checksum, row.name, row.definition, row.options)
+            definition, options = json.loads(row.definition), json.loads(row.options)
+            for measure in options["measures"]:
+                find_measure(measure)
+            check_number("margin", options["margin"], low=0)
+            if not (options["measures"] and definition["data"] and definition["learners"]):
+                raise ValueError("it has no measures, data or learners")
+            return StoredStudy(
+                row.id,
+                dict(definition["data"]),
+                dict(definition["learners"]),
+                from_dict(definition["design"]),
+                definition["seed"],
+                tuple(options["measures"]),
+                options["margin"],
+            )
+
+    def rows_of(self, study: StoredStudy, name: str) -> StoredRows:
+        """Return the labels, weights and groups of a data set; all of its cells must be there."""
+        with self._transaction() as connection:
+            row = connection.execute(
+                _data_sets.select().where(
+                    _data_sets.c.study_id == study.study_id, _data_sets.c.name == name
+                )
+            ).one()
+            cells = connection.execute(
+                sa.select(_cells.c.data, _cells.c.learner, _cells.c.split, _cells.c.key).where(
+                    _cells.c.study_id == study.study_id, _cells.c.data == name
+                )
+            ).all()
         with self.decoding(f"the data set {name!r}"):
-            facts = json.loads(row.facts)
-            table = {
-                "classes": list(facts["classes"]),
-                "positive": facts["positive"],
-                "truth": np.frombuffer(row.truth, "<i8"),
-                "weights": None if row.weights is None else np.frombuffer(row.weights, "<f8"),
-                "groups": None if row.groups is None else np.frombuffer(row.groups, "<i8"),
-            }
-            for codes, limit in (
-                (table["truth"], len(table["classes"])),
-                (table["groups"], len(table["truth"])),
-            ):
-                if codes is not None and not (
-                    len(codes) == len(table["truth"]) and 0 <= codes.min() <= codes.max() < limit
-                ):
-                    raise ValueError("a code out of range")
-            return table
+            facts, blobs = json.loads(row.facts), (row.truth, row.weights, row.groups)
+            _compare(row.checksum, study.data[name], row.facts, *blobs)
+            rows = StoredRows(
+                facts["classes"],
+                facts["positive"],
+                np.frombuffer(row.truth, "<i8"),
+                None if row.weights is None else np.frombuffer(row.weights, "<f8"),
+                None if row.groups is None else np.frombuffer(row.groups, "<i8"),
+            )
+            expected = study.cells(name, study.design.n_splits_of(rows.n_units))
+            if {Cell(*cell) for cell in cells} != set(expected):
+                raise ValueError("its fits are not those of the study")
+        return rows
 
     # ---- cells -----------------------------------------------------------------------------------
 
@@ -395,7 +567,7 @@ class Store:
                 change = _cells.update().where(_cells.c.id == row.id)
                 if row.attempts >= MAX_ATTEMPTS:
                     reason = f"its worker died {row.attempts} times"
-                    connection.execute(change.values(state="failed", failure=reason, worker=None))
+                    connection.execute(change.values(_failed(row.key, reason, None)))
                     continue
                 connection.execute(
                     change.values(
@@ -422,32 +594,27 @@ class Store:
 
     def finish(self, claim: Claim, worker: str, outcome: Predictions) -> bool:
         """Store the predictions of a cell; False if it belongs to another worker by now."""
+        blobs, numbers = outcome.blobs(), (float(outcome.seconds), outcome.model_bytes)
+        change = self._own(claim, worker).values(
+            state="done",
+            worker=None,
+            lease_until=None,
+            seconds=numbers[0],
+            model_bytes=numbers[1],
+            checksum=_checksum(claim.cell.key, "done", None, *numbers, *blobs),
+        )
         with self._transaction() as connection:
-            values = {
-                "state": "done",
-                "worker": None,
-                "lease_until": None,
-                "seconds": outcome.seconds,
-                "model_bytes": outcome.model_bytes,
-            }
-            if not connection.execute(self._own(claim, worker).values(**values)).rowcount:
+            if not connection.execute(change).rowcount:
                 return False
-            table = outcome.probabilities
-            connection.execute(
-                _predictions.insert().values(
-                    cell_id=claim.cell_id,
-                    rows=outcome.rows.astype("<i8").tobytes(),
-                    classes=outcome.classes.astype("<i4").tobytes(),
-                    probabilities=None if table is None else table.astype("<f8").tobytes(),
-                )
-            )
+            row = (claim.cell_id, *blobs)
+            connection.execute(_predictions.insert().values(row))
         return True
 
     def fail(self, claim: Claim, worker: str, reason: str, seconds: float) -> bool:
         """Store that a cell cannot be computed."""
-        values = {"state": "failed", "worker": None, "failure": reason[:2000], "seconds": seconds}
+        values = _failed(claim.cell.key, reason, seconds)
         with self._transaction() as connection:
-            done = connection.execute(self._own(claim, worker).values(**values))
+            done = connection.execute(self._own(claim, worker).values(values))
         return bool(done.rowcount)
 
     def release(self, claim: Claim, worker: str) -> None:
@@ -465,32 +632,23 @@ class Store:
         with self._transaction() as connection:
             workers = connection.execute(sa.select(_cells.c.worker).where(*where).distinct())
             dead = [name for name in workers.scalars() if name and (name == also or _is_dead(name))]
-            if not dead:
-                return 0
-            done = connection.execute(
-                _cells.update()
-                .where(*where, _cells.c.worker.in_(dead))
-                .values(state="open", worker=None)
-            )
-        return int(done.rowcount)
+        if not dead:
+            return 0
+        return self._change((*where, _cells.c.worker.in_(dead)), state="open", worker=None)
 
     def count_attempts_anew(self, study_id: int) -> None:
         """Forget how often the workers of open cells died: whoever resumes a study has a reason."""
-        with self._transaction() as connection:
-            connection.execute(
-                _cells.update()
-                .where(_cells.c.study_id == study_id, _cells.c.state == "open")
-                .values(attempts=0)
-            )
+        self._change((_cells.c.study_id == study_id, _cells.c.state == "open"), attempts=0)
 
     def reopen_failed(self, study_id: int) -> int:
         """Open all failed cells again; return how many."""
-        with self._transaction() as connection:
-            done = connection.execute(
-                _cells.update()
-                .where(_cells.c.study_id == study_id, _cells.c.state == "failed")
-                .values(state="open", failure=None, attempts=0, worker=None)
-            )
+        where = (_cells.c.study_id == study_id, _cells.c.state == "failed")
+        return self._change(where, state="open", failure=None, attempts=0, worker=None)
+
+    def _change(self, where: tuple[Any, ...], **values: Any) -> int:
+        """Change several cells; alone, because two such changes could wait for each other."""
+        with self._transaction(alone=True) as connection:
+            done = connection.execute(_cells.update().where(*where).values(**values))
         return int(done.rowcount)
 
     # ---- results ---------------------------------------------------------------------------------
@@ -570,36 +728,53 @@ class Store:
         return row.rows, row.classes, row.probabilities
 
 
+def _checksum(*parts: bytes | str | float | None) -> str:
+    """Return a hash of the parts and their types, in this order."""
+    content = hashlib.sha256()
+    for part in parts:
+        raw = part if isinstance(part, bytes) else repr(part).encode()
+        content.update(f"{type(part).__name__} {len(raw)} ".encode())
+        content.update(raw)
+    return content.hexdigest()
+
+
+def _compare(checksum: str, *parts: bytes | str | float | None) -> None:
+    if checksum != _checksum(*parts):
+        raise ValueError("its checksum is wrong")
+
+
+def _failed(key: str, reason: str, seconds: float | None) -> dict[str, Any]:
+    """Return the values of a cell that has failed."""
+    # A database may not take NUL or half characters, and they would hide in the page.
+    text = visible(reason[:LONGEST_REASON], keep="\n\t")
+    return {
+        "state": "failed",
+        "worker": None,
+        "failure": text,
+        "seconds": seconds,
+        "model_bytes": None,
+        "checksum": _checksum(key, "failed", text, seconds, None, None, None, None),
+    }
+
+
 def _outcome(row: Any, n_classes: int) -> Predictions | str:
+    blobs = (row.rows, row.classes, row.probabilities)
+    _compare(row.checksum, row.key, row.state, row.failure, row.seconds, row.model_bytes, *blobs)
     if row.state == "failed":
         return str(row.failure)
-    raw, seconds = row.probabilities, float(row.seconds)
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(f"it took {seconds} seconds")
-    table = None if raw is None else np.frombuffer(raw, "<f8").reshape(-1, n_classes)
+    if not 0 <= row.seconds < float("inf") or not isinstance(row.model_bytes, int | None):
+        raise ValueError(f"it took {row.seconds} seconds and {row.model_bytes} bytes")
+    table = row.probabilities
     return Predictions(
         np.frombuffer(row.rows, "<i8"),
         np.frombuffer(row.classes, "<i4").astype(np.int64),
-        table,
-        seconds,
-        None if row.model_bytes is None else int(row.model_bytes),
+        None if table is None else np.frombuffer(table, "<f8").reshape(-1, n_classes),
+        row.seconds,
+        row.model_bytes,
     )
 
 
-def _check_options(options: Any) -> None:
-    """Raise a ValueError for options that no study has."""
-    texts = (options["measures"], options["learners"], options["seeds"])
-    has_names = all(part and all(isinstance(one, str) for one in part) for part in texts)
-    are_lists = [type(part) for part in texts] == [list, list, dict]
-    seeds_are_numbers = all(type(seed) is int and seed >= 0 for seed in texts[2].values())
-    margin = options["margin"]
-    has_margin = type(margin) in (int, float) and 0 <= margin < float("inf")
-    has_design = isinstance(options["design"], dict)
-    if not (are_lists and has_names and seeds_are_numbers and has_margin and has_design):
-        raise ValueError("names, seeds or margin of another type")
-
-
-def _row_of(study_id: int, name: str, table: Table) -> dict[str, Any]:
+def _row_of(name: str, digest: str, table: Table) -> dict[str, Any]:
     classes = table.classes.tolist()
     if table.classes.dtype.kind in "mM" or not all(
         isinstance(label, str | int | float) for label in classes
@@ -608,31 +783,18 @@ def _row_of(study_id: int, name: str, table: Table) -> dict[str, Any]:
             f"data set {name!r}: labels must be text, numbers or bools; got "
             f"{', '.join(map(str, table.classes[:3]))}. Convert them to text."
         )
-    facts = {"classes": classes, "positive": table.positive}
+    facts = json.dumps({"classes": classes, "positive": table.positive})
+    blobs = (
+        table.codes.astype("<i8").tobytes(),
+        None if table.weights is None else table.weights.astype("<f8").tobytes(),
+        None if table.groups is None else table.groups.astype("<i8").tobytes(),
+    )
     return {
-        "study_id": study_id,
         "name": name,
-        "facts": json.dumps(facts),
-        "truth": table.codes.astype("<i8").tobytes(),
-        "weights": None if table.weights is None else table.weights.astype("<f8").tobytes(),
-        "groups": None if table.groups is None else table.groups.astype("<i8").tobytes(),
+        "facts": facts,
+        **dict(zip(("truth", "weights", "groups"), blobs, strict=True)),
+        "checksum": _checksum(digest, facts, *blobs),
     }
-
-
-def _check_same(study: Study, stored: dict[str, Any], now: dict[str, Any]) -> None:
-    changed = [name for name, digest in now["data"].items() if stored["data"].get(name) != digest]
-    if changed and set(stored["data"]) == set(now["data"]):
-        raise InvalidArgumentError(
-            f"the data set {changed[0]!r} has changed since the study {study.name!r} was begun. "
-            "Restore it to resume the study, or give the study another name to begin a new one."
-        )
-    parts = [part for part in ("data", "learners", "design", "seed") if stored[part] != now[part]]
-    if parts:
-        raise InvalidArgumentError(
-            f"the store has another study of the name {study.name!r}: its "
-            f"{' and '.join(parts)} differ (a learner differs, too, if its library has another "
-            "version). Give this study another name, or another store."
-        )
 
 
 def _url(url: str | os.PathLike[str]) -> str:
@@ -643,7 +805,7 @@ def _url(url: str | os.PathLike[str]) -> str:
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions begin by _begin_at_once
     cursor = connection.cursor()
-    for pragma in ("busy_timeout = 60000", "journal_mode = WAL", "synchronous = FULL"):
+    for pragma in (f"busy_timeout = {1000 * LOCK_SECONDS}", "synchronous = FULL"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

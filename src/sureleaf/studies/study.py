@@ -22,13 +22,22 @@ import pyarrow as pa
 from scipy import sparse
 
 from sureleaf.arguments import check_number
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.evaluation.designs import Design, KFold, Split, from_dict
 from sureleaf.evaluation.evaluator import check_estimator
 from sureleaf.evaluation.labelled_table import Table, read_table
 from sureleaf.evaluation.measures.named import find_measure
 
-__all__ = ["Cell", "DataSet", "Learner", "Limits", "Study", "read_study"]
+__all__ = [
+    "Cell",
+    "DataSet",
+    "Learner",
+    "Limits",
+    "Study",
+    "cell_key",
+    "read_study",
+    "split_seed",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +79,7 @@ class DataSet:
                 groups=self.groups,
                 sample_weight=self.sample_weight,
             )
-        from sureleaf.report.question import read_question
+        from sureleaf.commands.question import read_question
 
         question = read_question(self.path, str(self.target), drop=self.drop)
         return read_table(
@@ -143,9 +152,16 @@ class Learner:
         """Return the unfitted classifier for the columns of a table."""
         if not isinstance(self.model, str):
             return self.model
-        from sureleaf.report.question import read_model
+        from sureleaf.commands.question import Encoded, read_model
 
-        return read_model(self.model, table.X)
+        is_arrow = isinstance(table.X, pa.Table)
+        model = read_model(self.model, table.X if is_arrow else pa.table({}))
+        if isinstance(model, Encoded) and not is_arrow:
+            raise InvalidTypeError(
+                f"a learner of another library must be an object, not a text, for rows in memory; "
+                f"got {self.model!r}. Give, for example, GaussianNB()."
+            )
+        return model
 
     def identity(self) -> dict[str, Any]:
         """Return what decides about its results: class, parameters, versions."""
@@ -276,12 +292,17 @@ class Study:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise InvalidArgumentError(f"name must be a text; got {self.name!r}.")
+        if not self.name or not _is_name(self.name):
+            raise InvalidArgumentError(
+                f"name must be a text without NUL and half characters; got {self.name!r}."
+            )
         for what, parts in (("data", self.data), ("learners", self.learners)):
             names = [part.name for part in parts]
-            if not all(isinstance(name, str) for name in names):
-                raise InvalidArgumentError(f"{what} must have texts as names; got {names}.")
+            if not all(map(_is_name, names)):
+                raise InvalidArgumentError(
+                    f"{what} must have texts as names, without NUL and half characters; got "
+                    f"{names}."
+                )
             if not names:
                 raise InvalidArgumentError(f"{what} must have at least one entry; got none.")
             if len(set(names)) < len(names):
@@ -304,9 +325,23 @@ class Study:
             "seed": self.seed,
         }
 
+    def check(self) -> None:
+        """Raise an error with all reasons why learners cannot be made for the data sets."""
+        reasons: dict[str, str] = {}
+        for data in self.data:
+            for learner in self.learners:
+                try:
+                    check_estimator(learner.estimator(data.labelled_rows))
+                except SureleafError as problem:
+                    reasons.setdefault(f"learner {learner.name!r}: {problem}", data.name)
+        if reasons:
+            raise InvalidArgumentError(
+                f"the study {self.name!r} cannot run, and was not begun: {' '.join(reasons)}"
+            )
+
     def split_seed(self, data: DataSet) -> int:
         """Return the seed of the splits of a data set, the same for all learners."""
-        return int(_hash([self.seed, data.digest])[:15], 16)
+        return split_seed(self.seed, data.digest)
 
     def splits(self, data: DataSet) -> list[Split]:
         """Return the splits of a data set."""
@@ -323,9 +358,10 @@ class Study:
             next(self.design.splits(table.codes, groups=table.groups, seed=0))
             n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
             for learner in self.learners:
-                parts = [data.digest, self.design.to_dict(), self.seed, learner.identity()]
+                identity = learner.identity()
                 for number in range(self.design.n_splits_of(n_units)):
-                    yield Cell(data.name, learner.name, number, _hash([*parts, number]))
+                    key = cell_key(data.digest, self.design, self.seed, identity, number)
+                    yield Cell(data.name, learner.name, number, key)
 
     def data_set(self, name: str) -> DataSet:
         """Return the data set of this name."""
@@ -334,6 +370,21 @@ class Study:
     def learner(self, name: str) -> Learner:
         """Return the learner of this name."""
         return next(one for one in self.learners if one.name == name)
+
+
+def cell_key(digest: str, design: Design, seed: int, identity: Any, number: int) -> str:
+    """Return the key of a cell, by what decides about its result."""
+    return _hash([digest, design.to_dict(), seed, identity, number])
+
+
+def split_seed(seed: int, digest: str) -> int:
+    """Return the seed of the splits of a data set."""
+    return int(_hash([seed, digest])[:15], 16)
+
+
+def _is_name(name: Any) -> bool:
+    """Whether every store can hold a name."""
+    return isinstance(name, str) and not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name)
 
 
 def _hash(plain: Any) -> str:

@@ -1,6 +1,7 @@
 """The results of a study as one document: what its page, its JSON and the terminal show."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import combinations
@@ -9,9 +10,10 @@ from typing import Any, TypedDict
 import sureleaf
 from sureleaf.comparison.two_models import compare
 from sureleaf.errors import SureleafError
+from sureleaf.evaluation.evaluation import Evaluation
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.report.estimates import finite
-from sureleaf.studies.results import StudyResults
+from sureleaf.studies.results import StudyResults, rank_learners, signed_rank
 
 __all__ = ["STUDY_SCHEMA", "StudyDocument", "study_answer", "study_document"]
 
@@ -63,11 +65,20 @@ class PairValues(TypedDict):
     posterior: PosteriorValues | None
 
 
+class UndefinedValues(TypedDict):
+    """A learner for which a measure cannot be computed, and why."""
+
+    data: str
+    learner: str
+    reason: str
+
+
 class MeasureValues(TypedDict):
     """All results by one measure."""
 
     measure: str
     rows: list[EstimateRow]
+    undefined: list[UndefinedValues]
     ranking: RankingValues | None
     pairs: list[PairValues]
 
@@ -105,10 +116,17 @@ def study_document(results: StudyResults, *, level: float = 0.95) -> StudyDocume
         sets and all pairs of learners.
     """
     status = results.status()
-    costs = {
-        data: {learner: results.cost(data, learner) for learner in results.learners}
-        for data in results.data
-    }
+    measures = [_Measure(results, name, level) for name in results.measures]
+    costs: list[dict[str, object]] = []
+    for data in results.data:
+        evaluations = {one: results.evaluation(data, one) for one in results.learners}
+        for measure in measures:
+            measure.add(data, evaluations)
+        costs += [
+            {"data": data, "learner": learner, **asdict(cost)}
+            for learner in results.learners
+            if (cost := results.cost(data, learner)) is not None
+        ]
     return {
         "schema": STUDY_SCHEMA,
         "name": results.name,
@@ -122,44 +140,85 @@ def study_document(results: StudyResults, *, level: float = 0.95) -> StudyDocume
         "status": asdict(status) | {"total": status.total, "seconds_left": status.seconds_left},
         "data": list(results.data),
         "learners": list(results.learners),
-        "measures": [_measure(results, name, level) for name in results.measures],
-        "costs": [
-            {"data": data, "learner": learner, **asdict(cost)}
-            for data, row in costs.items()
-            for learner, cost in row.items()
-            if cost is not None
-        ],
+        "measures": [measure.values() for measure in measures],
+        "costs": costs,
         "failures": [asdict(one) for one in results.failures()],
     }
 
 
-def _measure(results: StudyResults, name: str, level: float) -> MeasureValues:
-    estimates = results.estimates(name)
-    ranking = results.compare(name, level=level)
-    return {
-        "measure": name,
-        "rows": [
-            {
-                "data": data,
-                "estimates": [None if one is None else _values(one) for one in row.values()],
-            }
-            for data, row in estimates.items()
-        ],
-        "ranking": None
-        if ranking is None
-        else {
-            "names": list(ranking.names),
-            "average_ranks": list(ranking.average_ranks),
-            "n_data_sets": ranking.n_datasets,
-            "p_value": ranking.p_value,
-            "critical_difference": ranking.critical_difference,
-            "groups": [list(group) for group in ranking.groups],
-        },
-        "pairs": [
-            _pair(results, first, second, name, level)
-            for first, second in combinations(results.learners, 2)
-        ],
-    }
+class _Measure:
+    """The results by one measure, to which the data sets are added one after the other."""
+
+    def __init__(self, results: StudyResults, name: str, level: float) -> None:
+        self._name, self._level, self._margin = name, level, results.margin
+        self._estimates: dict[str, dict[str, Estimate | None]] = {}
+        self._undefined: list[UndefinedValues] = []
+        pairs = combinations(results.learners, 2)
+        self._verdicts: dict[tuple[str, str], Counter[str]] = {pair: Counter() for pair in pairs}
+
+    def add(self, data: str, evaluations: Mapping[str, Evaluation | None]) -> None:
+        """Estimate the measure for every learner, and compare all pairs of learners."""
+        of_data: dict[str, Estimate | None] = dict.fromkeys(evaluations)
+        self._estimates[data] = of_data
+        for learner, one in evaluations.items():
+            try:
+                if one is not None:
+                    of_data[learner] = one.estimate(self._name, level=self._level)
+            except SureleafError as problem:
+                reason = str(problem)
+                self._undefined.append({"data": data, "learner": learner, "reason": reason})
+        for (first, second), verdicts in self._verdicts.items():
+            a, b = evaluations[first], evaluations[second]
+            if a is None or b is None or a.failures or b.failures:
+                continue
+            try:
+                result = compare(a, b, measure=self._name, margin=self._margin, level=self._level)
+            except SureleafError:  # the measure is not defined for this data set
+                continue
+            verdicts[result.verdict] += 1
+
+    def values(self) -> MeasureValues:
+        """Return the results over all data sets."""
+        ranking = rank_learners(self._estimates, self._name, level=self._level)
+        return {
+            "measure": self._name,
+            "rows": [
+                {
+                    "data": data,
+                    "estimates": [None if one is None else _values(one) for one in row.values()],
+                }
+                for data, row in self._estimates.items()
+            ],
+            "undefined": self._undefined,
+            "ranking": None
+            if ranking is None
+            else {
+                "names": list(ranking.names),
+                "average_ranks": list(ranking.average_ranks),
+                "n_data_sets": ranking.n_datasets,
+                "p_value": ranking.p_value,
+                "critical_difference": ranking.critical_difference,
+                "groups": [list(group) for group in ranking.groups],
+            },
+            "pairs": [self._pair(*pair) for pair in self._verdicts],
+        }
+
+    def _pair(self, first: str, second: str) -> PairValues:
+        """Return the verdicts on each data set, and the posterior over data sets."""
+        verdicts = self._verdicts[first, second]
+        posterior = signed_rank(self._estimates, first, second, self._name, margin=self._margin)
+        return {
+            "first": first,
+            "second": second,
+            "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
+            "posterior": None
+            if posterior is None
+            else {
+                "better": posterior.better,
+                "equivalent": posterior.equivalent,
+                "worse": posterior.worse,
+            },
+        }
 
 
 def _values(estimate: Estimate) -> EstimateValues:
@@ -168,33 +227,6 @@ def _values(estimate: Estimate) -> EstimateValues:
         "low": finite(estimate.low),
         "high": finite(estimate.high),
         "method": estimate.method,
-    }
-
-
-def _pair(results: StudyResults, first: str, second: str, measure: str, level: float) -> PairValues:
-    """Return the verdicts on each data set, and the posterior over data sets."""
-    verdicts: Counter[str] = Counter()
-    for data in results.data:
-        one, other = results.evaluation(data, first), results.evaluation(data, second)
-        if one is None or other is None or one.failures or other.failures:
-            continue
-        try:
-            result = compare(one, other, measure=measure, margin=results.margin, level=level)
-        except SureleafError:  # the measure is not defined for this data set
-            continue
-        verdicts[result.verdict] += 1
-    posterior = results.signed_rank(first, second, measure)
-    return {
-        "first": first,
-        "second": second,
-        "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
-        "posterior": None
-        if posterior is None
-        else {
-            "better": posterior.better,
-            "equivalent": posterior.equivalent,
-            "worse": posterior.worse,
-        },
     }
 
 

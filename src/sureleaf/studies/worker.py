@@ -415,20 +415,13 @@ def verify(study: Study, store: Store, *, sample: int = 20, seed: int = 0) -> li
     list of Cell
         Empty if every bit is as it was stored.
     """
-    study_id = store.register(study)
+    study_id = store.find(study)
     done = store.done(study_id)
     picked = np.random.default_rng(seed).permutation(len(done))[:sample]
     calculator, different = Calculator(study), []
     for index in sorted(picked.tolist()):
         claim = done[index]
         outcome = calculator.compute(claim.cell)
-        rows, classes, probabilities = store.raw(claim.cell_id)
-        if isinstance(outcome, str) or (rows, classes, probabilities) != (
-            outcome.rows.astype("<i8").tobytes(),
-            outcome.classes.astype("<i4").tobytes(),
-            None
-            if outcome.probabilities is None
-            else np.asarray(outcome.probabilities).astype("<f8").tobytes(),
-        ):
+        if isinstance(outcome, str) or store.raw(claim.cell_id) != outcome.blobs():
             different.append(claim.cell)
     return different

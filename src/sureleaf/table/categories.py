@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.dates import iso_text, temporal_numbers, temporal_of
-from sureleaf.table.raw_column import RawColumn
+from sureleaf.table.raw_column import MAX_EXACT, RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN
 
 __all__ = [
@@ -22,8 +22,6 @@ __all__ = [
 
 Codes = NDArray[np.int32]
 
-_MAX_EXACT: Final = 2.0**53
-"""Up to here, every float64 without a fraction is exactly that integer."""
 
 _DENSE_RANGE: Final = 2**16
 """Integers within a range of this size are counted, not sorted: 20 times faster on labels."""
@@ -38,17 +36,7 @@ def encode_texts(texts: Any) -> tuple[NDArray[np.int32], Any]:
     For short texts that are often repeated, this is four times as fast as Arrow's
     dictionary_encode, and it does not copy chunks together.
 
-    Parameters
-    ----------
-    texts : pyarrow.Array or pyarrow.ChunkedArray
-        Of type string or large_string.
-
-    Returns
-    -------
-    codes : ndarray of int32
-        -1 for missing.
-    distinct : pyarrow.Array
-        The text of each code.
+    Return the codes, -1 for missing, and the text of each code.
 
     Examples
     --------
@@ -90,18 +78,9 @@ def _view(buffer: Any, dtype: type) -> NDArray[Any]:
 def infer_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     """Encode a column by its sorted distinct values.
 
-    Parameters
-    ----------
-    column : RawColumn
-        Of any type. Declared categories that no row has are dropped.
-
-    Returns
-    -------
-    codes : ndarray of int32, shape (n_rows,)
-        The index of each value in the categories; -1 for missing.
-    categories : tuple
-        Text sorted by code points, numbers and bools by size. Whole numbers are int, even if a
-        library stored them as floats; dates are ISO text.
+    Text is sorted by code points, numbers and bools by size. Whole numbers are int, even if a
+    library stored them as floats; dates are ISO text. Declared categories that no row has are
+    dropped. The code of a missing value is -1.
 
     Examples
     --------
@@ -133,29 +112,7 @@ def infer_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
 def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
     """Encode a column by its declared categories in their order, those without rows included.
 
-    Parameters
-    ----------
-    column : RawColumn
-        Of a category type, or numbers or bools, which are ordered by size.
-
-    Returns
-    -------
-    codes, categories
-        As from `infer_categories`.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the column is text, which declares no order.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from sureleaf.table.raw_column import from_arrow
-    >>> sizes = pyarrow.DictionaryArray.from_arrays([1, 0, None], ["small", "huge"])
-    >>> codes, categories = declared_categories(from_arrow("size", sizes))
-    >>> codes.tolist(), categories
-    ([1, 0, -1], ('small', 'huge'))
+    Numbers and bools are ordered by size. Text declares no order, which is an error.
     """
     if not column.is_category:
         if column.family == "text":
@@ -175,24 +132,7 @@ def declared_categories(column: RawColumn) -> tuple[Codes, tuple[object, ...]]:
 def match_categories(column: RawColumn, categories: tuple[object, ...]) -> Codes:
     """Encode a column by given categories.
 
-    Parameters
-    ----------
-    column : RawColumn
-        Text or dates (as ISO text) if the categories are text, else numbers or bools.
-    categories : tuple
-        All text, all bools or all numbers, in code order.
-
-    Returns
-    -------
-    ndarray of int32, shape (n_rows,)
-        -1 for missing, -2 for a value that is not one of the categories.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> from sureleaf.table.raw_column import from_numpy
-    >>> match_categories(from_numpy("x0", numpy.array([3, 7])), (7, 9)).tolist()
-    [-2, 0]
+    The code is -1 for missing values, and -2 for a value that is not one of the categories.
     """
     if column.is_category:
         return look_up(match_categories(column.categories, categories), column.indices)
@@ -292,7 +232,7 @@ def _exact_numbers(column: RawColumn) -> tuple[NDArray[Any], NDArray[np.bool_] |
         is_nan = np.isnan(values)
         missing = is_nan if missing is None else is_nan | missing
         filled = np.where(missing, 0.0, values)
-        if np.all(np.abs(filled) <= _MAX_EXACT) and np.all(filled == np.rint(filled)):
+        if np.all(np.abs(filled) <= MAX_EXACT) and np.all(filled == np.rint(filled)):
             values = filled.astype(np.int64)
     if missing is not None and not missing.any():
         missing = None

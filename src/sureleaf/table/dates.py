@@ -43,22 +43,7 @@ def temporal_of(arrow_type: Any) -> str | None:
 def temporal_numbers(array: Any) -> NDArray[np.float64]:
     """Convert an Arrow array of dates or times to numbers; missing values become NaN.
 
-    Parameters
-    ----------
-    array : pyarrow.Array
-        Dates, timestamps, durations or times.
-
-    Returns
-    -------
-    ndarray of float64
-        In the units of the table at the top of this module.
-
-    Examples
-    --------
-    >>> import datetime
-    >>> import pyarrow
-    >>> temporal_numbers(pyarrow.array([datetime.date(1970, 1, 3), None])).tolist()
-    [2.0, nan]
+    The units are those of the table at the top of this module.
     """
     import pyarrow as pa
 
@@ -103,26 +88,8 @@ def to_temporal(
 def iso_text(number: float, temporal: str) -> str:
     """Write a number of a date column as ISO 8601 text.
 
-    Parameters
-    ----------
-    number : float
-        In the unit of the table at the top of this module.
-    temporal : str
-        One of `TEMPORALS`.
-
-    Returns
-    -------
-    str
-        To the microsecond; a date outside the years 1 to 9999 is written as its number.
-
-    Examples
-    --------
-    >>> iso_text(19782.0, "date")
-    '2024-02-29'
-    >>> iso_text(19782.5, "date")
-    '2024-02-29T12:00:00'
-    >>> iso_text(95_400_000_000.0, "duration")
-    'P1DT2H30M'
+    The text is exact to the microsecond; a date outside the years 1 to 9999 is written as its
+    number.
     """
     microseconds = number * _MICROSECONDS_PER_DAY if temporal == "date" else number
     if not abs(microseconds) < 2.0**62:

@@ -8,35 +8,76 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
 __all__ = [
+    "ArrayColumns",
     "CodedColumns",
-    "DistantColumns",
+    "Columns",
     "EncodedTable",
     "MatrixColumns",
     "Recoding",
     "Recodings",
     "recode",
-    "take_rows",
 ]
 
 
-class MatrixColumns(Sequence[NDArray[Any]]):
-    """The columns of one array of numbers, which the kernel reads without a view per column.
+class Columns(ABC, Sequence[NDArray[Any]]):
+    """The columns of a table, however they are stored, and wherever."""
 
-    Parameters
-    ----------
-    array : ndarray of shape (n_rows, n_columns)
-        Of a dtype that the kernel reads, see `can_read`.
+    are_codes: bool = False
+    """Whether numbers are stored as codes, so that the numbers themselves are not known."""
 
-    Examples
-    --------
-    >>> columns = MatrixColumns(np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32))
-    >>> len(columns), columns[1].tolist()
-    (2, [2.0, 4.0])
-    """
+    @abstractmethod
+    def take(self, rows: NDArray[np.integer[Any]]) -> "Columns":
+        """Return the columns of some rows, in this order."""
+
+    @abstractmethod
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+        """Return the columns as the kernel reads them, without a copy of rows that are here."""
+
+    def owned(self) -> "Columns":
+        """Return columns that the caller of a fit cannot change."""
+        return self
+
+    def missing_in(self, schema: Schema) -> tuple[bool, ...]:
+        """Return for each column whether a value is missing in any row."""
+        return tuple(
+            bool((values == MISSING if column.is_coded else np.isnan(values)).any())
+            for values, column in zip(self, schema.columns, strict=True)
+        )
+
+    def per_part(
+        self, table: "EncodedTable", function: Callable[..., Any], *shared: Any, n_threads: int = 1
+    ) -> Iterator[Any]:
+        """Return ``function(part, *shared)`` of every part of their table, in order.
+
+        Rows that are here are one part, for which the function also gets the threads.
+        """
+        yield function(table, *shared, n_threads=n_threads)
+
+
+class ArrayColumns(tuple[NDArray[Any], ...], Columns):
+    """One array per column."""
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> "ArrayColumns":
+        """Return copies."""
+        return ArrayColumns(array.take(rows) for array in self)
+
+    def owned(self) -> "ArrayColumns":
+        """Return copies of the arrays that are views."""
+        return ArrayColumns(a if a.flags.owndata else a.copy() for a in self)
+
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+        """Return the arrays as the kernel reads them."""
+        n_categories = [len(c.categories) if c.is_coded else -1 for c in schema.columns]
+        return _kernel.make_table(list(self), n_categories, _is_ordered(schema), n_rows)
+
+
+class MatrixColumns(Columns):
+    """The columns of one array of numbers, which the kernel reads without a view per column."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
@@ -63,26 +104,22 @@ class MatrixColumns(Sequence[NDArray[Any]]):
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter(self.array.T)
 
+    def take(self, rows: NDArray[np.integer[Any]]) -> "MatrixColumns":
+        """Return a copy."""
+        return MatrixColumns(self.array.take(rows, axis=0))
+
+    def owned(self) -> "MatrixColumns":
+        """Return a copy."""
+        return MatrixColumns(self.array.copy(order="K"))
+
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+        """Return the array as the kernel reads it."""
+        return _kernel.make_matrix(self.array)
+
 
 @dataclass(frozen=True, eq=False)
-class CodedColumns(Sequence[NDArray[Any]]):
+class CodedColumns(Columns):
     """Columns as small codes, one byte per cell; a column is decoded when it is requested.
-
-    Parameters
-    ----------
-    codes : ndarray of uint8, shape (n_rows, n_small)
-        The codes of the columns of numbers and of those with at most 255 categories, in order. The
-        code of a missing value is the number of codes of its column.
-    wide : tuple of ndarray of int32
-        The codes of the columns with more categories; -1 is missing.
-    values : tuple of ndarray of float64, or None
-        Per column of numbers, the value of each code, ascending; None for categories.
-    n_categories : tuple of int
-        Per column, the number of categories; -1 for numbers.
-    are_ranges : tuple of bool
-        Per column, whether a code is a range of numbers, whose upper end is its value.
-    has_missing : tuple of bool
-        Per column, whether a value is missing in any row.
 
     Examples
     --------
@@ -93,12 +130,19 @@ class CodedColumns(Sequence[NDArray[Any]]):
     [[1.5, nan], [1, 0]]
     """
 
+    # The codes of the columns of numbers and of those with at most 255 categories, in order. The
+    # code of a missing value is the number of codes of its column.
     codes: NDArray[np.uint8]
+    # The codes of the columns with more categories; -1 is missing.
     wide: tuple[NDArray[np.int32], ...]
+    # Per column of numbers, the value of each code, ascending; None for categories.
     values: tuple[NDArray[np.float64] | None, ...]
-    n_categories: tuple[int, ...]
+    n_categories: tuple[int, ...]  # per column, the number of categories; -1 for numbers
+    # Per column, whether a code is a range of numbers, whose upper end is its value.
     are_ranges: tuple[bool, ...]
-    has_missing: tuple[bool, ...]
+    has_missing: tuple[bool, ...]  # per column, whether a value is missing in any row
+
+    are_codes = True
 
     def __len__(self) -> int:
         return len(self.values)
@@ -126,40 +170,25 @@ class CodedColumns(Sequence[NDArray[Any]]):
         wide = tuple(column[rows] for column in self.wide)
         return replace(self, codes=np.ascontiguousarray(self.codes[rows]), wide=wide)
 
+    def missing_in(self, schema: Schema) -> tuple[bool, ...]:
+        """Return what is known of all rows of the table, even if these are some of them."""
+        return self.has_missing
 
-class DistantColumns(ABC, Sequence[NDArray[Any]]):
-    """Coded columns whose rows are elsewhere; all of them are collected if a column is requested.
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+        """Return the codes as the kernel reads them."""
+        return _kernel.make_coded(
+            codes=self.codes,
+            wide=list(self.wide),
+            values=list(self.values),
+            n_categories=list(self.n_categories),
+            ordered=_is_ordered(schema),
+            are_ranges=list(self.are_ranges),
+            has_missing=list(self.has_missing),
+        )
 
-    What can be done without is done where the rows are: routing, counting, taking some rows.
-    """
 
-    @property
-    @abstractmethod
-    def has_missing(self) -> tuple[bool, ...]:
-        """Per column, whether a value is missing in any row."""
-
-    @property
-    @abstractmethod
-    def collected(self) -> CodedColumns:
-        """All rows here."""
-
-    @abstractmethod
-    def per_part(self, function: Callable[..., Any], *shared: Any) -> Iterator[Any]:
-        """Return ``function(table, *shared)`` of the encoded table of every part, in order."""
-
-    @abstractmethod
-    def take(self, rows: NDArray[np.integer[Any]]) -> CodedColumns:
-        """Return some rows."""
-
-    def __len__(self) -> int:
-        return len(self.has_missing)
-
-    @overload
-    def __getitem__(self, index: int) -> NDArray[Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
-    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
-        return self.collected[index]
+def _is_ordered(schema: Schema) -> list[bool]:
+    return [column.kind == "ordered" for column in schema.columns]
 
 
 _MAX_SMALL = 255
@@ -169,21 +198,6 @@ _MAX_SMALL = 255
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
     """A table as the kernel reads it: one array per column.
-
-    Parameters
-    ----------
-    schema : Schema
-        The name, kind and categories of each column.
-    columns : sequence of ndarray
-        Numeric columns have the dtype and stride of the caller's array, if the kernel reads it,
-        else float64; they may be views and must not be written to. Dates are float64. NaN is
-        missing. Categorical and ordered columns are contiguous int32 codes, with -1 for missing and
-        -2 for a value that is not a category of the schema. A table encoded with ``for_routing``
-        may have int8 codes.
-    n_rows : int
-        The number of rows, even if there are no columns.
-    unseen_counts : dict of str to int
-        For each column with unseen categories, the number of such values.
 
     Examples
     --------
@@ -198,8 +212,14 @@ class EncodedTable:
     """
 
     schema: Schema
-    columns: Sequence[NDArray[Any]]
+    # Numeric columns have the dtype and stride of the caller's array, if the kernel reads it, else
+    # float64; they may be views and must not be written to. Dates are float64. NaN is missing.
+    # Categorical and ordered columns are contiguous int32 codes, with -1 for missing and -2 for a
+    # value that is not a category of the schema. A table encoded with ``for_routing`` may have int8
+    # codes.
+    columns: Columns
     n_rows: int
+    # For each column with unseen categories, the number of such values.
     unseen_counts: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -218,29 +238,25 @@ class EncodedTable:
         return mask
 
     def schema_with_missing(self) -> Schema:
-        """Return the schema, in which each column says whether values are missing in these rows.
-
-        Examples
-        --------
-        >>> from sureleaf.table import read_table
-        >>> schema = read_table([[1.5, "b"], [None, "a"]]).schema_with_missing()
-        >>> [column.has_missing for column in schema]
-        [True, False]
-        """
-        columns = []
-        for index, column in enumerate(self.schema.columns):
-            if isinstance(self.columns, CodedColumns | DistantColumns):
-                has_missing = self.columns.has_missing[index]
-            else:
-                values = self.columns[index]
-                is_missing = values == MISSING if column.is_coded else np.isnan(values)
-                has_missing = bool(is_missing.any())
-            same = has_missing == column.has_missing
-            columns.append(column if same else replace(column, has_missing=has_missing))
+        """Return the schema, in which each column says whether values are missing in these rows."""
+        columns = (
+            column
+            if column.has_missing == has_missing
+            else replace(column, has_missing=has_missing)
+            for column, has_missing in zip(
+                self.schema.columns, self.columns.missing_in(self.schema), strict=True
+            )
+        )
         return replace(self.schema, columns=tuple(columns))
 
     def __getitem__(self, rows: NDArray[np.integer[Any]]) -> "EncodedTable":
-        return take_rows(self, rows)
+        """Return the given rows, in this order, with the same schema."""
+        return EncodedTable(self.schema, self.columns.take(rows), len(rows))
+
+    @property
+    def kernel(self) -> _kernel.KernelTable:
+        """The table as the kernel reads it, without a copy of rows that are here."""
+        return self.columns.kernel_table(self.schema, self.n_rows)
 
     def __repr__(self) -> str:
         rows = f"{self.n_rows} row{'' if self.n_rows == 1 else 's'}"
@@ -250,32 +266,12 @@ class EncodedTable:
         return "\n".join([f"EncodedTable of {rows} x {columns}", *lines, *unseen])
 
 
-def take_rows(table: EncodedTable, rows: NDArray[np.integer[Any]]) -> EncodedTable:
-    """Return the given rows of a table, in this order, with the same schema."""
-    columns: Sequence[NDArray[Any]]
-    if isinstance(table.columns, MatrixColumns):
-        columns = MatrixColumns(table.columns.array.take(rows, axis=0))
-    elif isinstance(table.columns, CodedColumns | DistantColumns):
-        columns = table.columns.take(rows)
-    else:
-        columns = tuple(column.take(rows) for column in table.columns)
-    return EncodedTable(table.schema, columns, len(rows))
-
-
 @dataclass(frozen=True, eq=False)
 class Recoding:
     """From the codes of a whole table to the codes that a part of its rows would have alone.
 
     The categories of a table are inferred from its rows. A part of the rows may lack some of them;
     for the part, these are unseen categories.
-
-    Parameters
-    ----------
-    schema : Schema
-        With the categories that occur in the part. Ordered columns keep their declared ones.
-    codes : dict of int to ndarray
-        Column index -> the new code of each old one, then the codes of unseen and missing values.
-        Columns that lack no category are left out.
 
     Examples
     --------
@@ -288,7 +284,10 @@ class Recoding:
     [0, -2, 1, 1]
     """
 
+    # With the categories that occur in the part. Ordered columns keep their declared ones.
     schema: Schema
+    # Column index -> the new code of each old one, then the codes of unseen and missing values.
+    # Columns that lack no category are left out.
     codes: dict[int, NDArray[np.int32]]
 
     @classmethod
@@ -320,20 +319,11 @@ class Recoding:
         columns = list(table.columns)
         for index, new in self.codes.items():
             columns[index] = new[columns[index]]
-        return EncodedTable(self.schema, tuple(columns), table.n_rows)
+        return EncodedTable(self.schema, ArrayColumns(columns), table.n_rows)
 
 
 def recode(table: EncodedTable, schema: Schema) -> EncodedTable:
-    """Encode an encoded table by the schema of some of its rows.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> table = read_table([["a"], ["b"], ["c"]])
-    >>> recoded = recode(table, read_table(table[np.array([0, 2])]).schema)
-    >>> recoded.columns[0].tolist(), recoded.unseen_counts
-    ([0, -2, 1], {'x0': 1})
-    """
+    """Encode an encoded table by the schema of some of its rows."""
     if table.schema == schema:
         return table
     kept = [set(column.categories) for column in schema.columns]
@@ -365,18 +355,6 @@ class Recodings:
 
     A few rows of each category are listed once. Nearly always one of them is in the part, which
     proves that the category occurs; only if none is, all rows of the part are searched.
-
-    Parameters
-    ----------
-    table : EncodedTable
-        The whole table.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> recodings = Recodings(read_table([["a"], ["b"], ["c"], ["c"]]))
-    >>> recodings.of(np.array([2, 0, 0, 1])).schema.columns[0].categories
-    ('a', 'c')
     """
 
     def __init__(self, table: EncodedTable) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
 from sureleaf.table.categories import look_up, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of, to_temporal
-from sureleaf.table.encoded_table import EncodedTable, MatrixColumns, recode
+from sureleaf.table.encoded_table import ArrayColumns, EncodedTable, MatrixColumns
 from sureleaf.table.frames import (
     LabelledColumn,
     RawTable,
@@ -27,24 +27,8 @@ __all__ = ["encode", "encode_opened", "float_numbers", "is_number", "quoted"]
 def float_numbers(column: RawColumn) -> NDArray[np.float64]:
     """Return the numbers of a column as float64, with NaN for missing.
 
-    Parameters
-    ----------
-    column : RawColumn
-        Numbers or bools, also of a category type, or only missing values.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        A view of the caller's memory (read-only perhaps, of any stride) if that holds float64
-        without nulls. Integers beyond 2**53 are rounded up, see `as_float64`.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> from sureleaf.table.raw_column import from_numpy
-    >>> table = numpy.ones((3, 2))
-    >>> numpy.shares_memory(float_numbers(from_numpy("x1", table[:, 1])), table)
-    True
+    This is a view of the caller's memory (read-only perhaps, of any stride) if that holds float64
+    without nulls. Integers beyond 2**53 are rounded up, see `as_float64`.
     """
     if column.family == "null":
         return np.full(len(column.values), np.nan)
@@ -87,30 +71,9 @@ def encode(
     Columns are matched by name, in any order, or by position if the schema has no names. Columns
     that are not in the schema are ignored with a warning.
 
-    Parameters
-    ----------
-    X : table
-        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows; it may
-        have no rows.
-    schema : Schema
-        The columns that the table must have.
-    estimator : str
-        The name of the fitted estimator, for messages.
-    for_routing : bool
-        The table will only be routed through trees, which read numbers of most dtypes and int8
-        codes: these need not be copied.
-
-    Returns
-    -------
-    EncodedTable
-        A value that is not a category of the schema has code -2 and is counted.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a column is missing, or an array has the wrong number of columns.
-    InvalidTypeError
-        If a column has another type than at fit.
+    A value that is not a category of the schema has code -2 and is counted. With `for_routing`, the
+    table will only be routed through trees, which read numbers of most dtypes and int8 codes: these
+    need not be copied. A missing column, or one of another type than at fit, is an error.
 
     Examples
     --------
@@ -121,8 +84,6 @@ def encode(
     >>> [column.tolist() for column in table.columns], table.unseen_counts
     ([[1.0, 2.0], [1, -2]], {'sex': 1})
     """
-    if isinstance(X, EncodedTable):
-        return recode(X, schema)
     if schema.is_numeric:  # without a Python object per column, of which there may be thousands
         matrix = array_of_numbers(X)
         if matrix is not None:
@@ -141,7 +102,7 @@ def encode_opened(
     indices = _match_columns(raw, schema, estimator)
     # Trees that test only numbers are routed by a faster loop over columns of one dtype.
     for_routing = for_routing and any(column.is_coded for column in schema.columns)
-    arrays = tuple(
+    arrays = ArrayColumns(
         _encode_column(raw.column(index), column, for_routing)
         for index, column in zip(indices, schema.columns, strict=True)
     )

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table.encoded_table import MatrixColumns
-from sureleaf.table.raw_column import Family, RawColumn, from_arrow, from_numpy, unusable_type_error
+from sureleaf.table.raw_column import (
+    MAX_EXACT,
+    Family,
+    RawColumn,
+    from_arrow,
+    from_numpy,
+    unusable_type_error,
+)
 
 __all__ = ["LabelledColumn", "RawTable", "open_table", "series_column"]
 
@@ -24,21 +31,11 @@ class LabelledColumn(RawColumn):
     """A column of pandas' category type: codes and labels.
 
     Most tables can be encoded from these two, without a conversion to Arrow.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    labels : pandas.Index
-        The declared categories, an immutable object that columns derived from each other share.
-    codes : ndarray of int
-        The index into the labels of each row; -1 for missing.
-    ordered : bool
-        Whether the labels have an order.
     """
 
+    # The declared categories, an immutable object that columns derived from each other share.
     labels: Any
-    codes: NDArray[np.integer[Any]]
+    codes: NDArray[np.integer[Any]]  # the index into the labels of each row; -1 for missing
     is_category = True
 
     def __init__(
@@ -101,59 +98,22 @@ _COLLECTING: Final = {
 }
 """How the rows of a lazy frame are had, by the name that narwhals has for its library."""
 
-_MAX_EXACT: Final = 2**53
-"""float64 holds every integer up to this one exactly."""
-
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """A table of any library; a column is converted when it is requested.
+    """A table of any library; a column is converted when it is requested."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The names of the columns; ``x0``, ``x1``, ... if the table has none.
-    named : bool
-        Whether the table itself names its columns.
-    n_rows : int
-        The number of rows.
-    column : callable
-        Returns the RawColumn at a column index.
-    """
-
-    names: tuple[str, ...]
-    named: bool
+    names: tuple[str, ...]  # or ``x0``, ``x1``, ... if the table has none.
+    named: bool  # whether the table itself names its columns
     n_rows: int
-    column: Callable[[int], RawColumn]
+    column: Callable[[int], RawColumn]  # returns the RawColumn at a column index
 
 
 def open_table(X: Any) -> RawTable:
     """Open X as a table, without converting its columns yet.
 
-    Parameters
-    ----------
-    X : table
-        A 2-D NumPy array, a sparse array, a pandas, polars or Arrow table, anything with an Arrow C
-        stream, an xarray.DataArray, a list of rows, a list of dicts, or anything that converts to
-        a 2-D array.
-
-    Returns
-    -------
-    RawTable
-        The names, the number of rows, and the columns on demand.
-
-    Raises
-    ------
-    InvalidTypeError, InvalidArgumentError
-        If X does not have two dimensions, is lazy without an Arrow C stream, is a reader whose rows
-        have been read, or has two columns of the same name.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> table = open_table(pyarrow.table({"age": [38, None], "sex": ["f", "m"]}))
-    >>> table.names, table.n_rows, table.column(1).family
-    (('age', 'sex'), 2, 'text')
+    Errors are a wrong number of dimensions, a lazy frame without an Arrow C stream, a reader whose
+    rows have been read, and repeated names.
     """
     if isinstance(X, np.ndarray):
         return _open_array(X)
@@ -304,14 +264,6 @@ def array_of_numbers(X: Any) -> NDArray[Any] | None:
 
     The kernel reads most dtypes where they are in memory; the others become float64. Sparse arrays
     and lists of rows of Python's numbers become arrays of float64.
-
-    Examples
-    --------
-    >>> array_of_numbers([[1, 2.5], [3, 4]])
-    array([[1. , 2.5],
-           [3. , 4. ]])
-    >>> array_of_numbers([[1, "red"], [3, "blue"]]) is None
-    True
     """
     if _is_sparse(X):
         X = X.toarray()
@@ -335,7 +287,7 @@ def _list_of_numbers(rows: list[Any]) -> NDArray[np.float64] | None:
         kinds = set(map(type, row))
         if not kinds <= {float, int}:
             return None
-        if int in kinds and any(type(cell) is int and abs(cell) > _MAX_EXACT for cell in row):
+        if int in kinds and any(type(cell) is int and abs(cell) > MAX_EXACT for cell in row):
             return None
     return np.array(rows, dtype=np.float64) if width else None
 
@@ -355,7 +307,7 @@ def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
         floats: NDArray[np.float64] = numbers.astype(np.float64)
     if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8:
         end = 2.0**63 if numbers.dtype.kind == "i" else 2.0**64  # cannot be converted back
-        is_wide = (np.abs(floats) > _MAX_EXACT) & (floats < end)
+        is_wide = (np.abs(floats) > MAX_EXACT) & (floats < end)
         is_below = floats[is_wide].astype(numbers.dtype) < numbers[is_wide]
         floats[is_wide] = np.where(is_below, np.nextafter(floats[is_wide], np.inf), floats[is_wide])
     return floats
@@ -393,7 +345,7 @@ def _fits_float64(X: NDArray[Any]) -> bool:
     if X.dtype.kind == "f" or X.dtype.itemsize <= 4:
         return X.dtype.itemsize <= 8
     return X.size == 0 or bool(
-        X.max() <= _MAX_EXACT and (X.dtype.kind == "u" or X.min() >= -_MAX_EXACT)
+        X.max() <= MAX_EXACT and (X.dtype.kind == "u" or X.min() >= -MAX_EXACT)
     )
 
 

@@ -8,16 +8,16 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, TextColumnWarning, warn_caller
 from sureleaf.table.categories import declared_categories, infer_categories, match_categories
 from sureleaf.table.dates import temporal_numbers, temporal_of
-from sureleaf.table.encoded_table import EncodedTable, MatrixColumns, Recoding
+from sureleaf.table.encoded_table import ArrayColumns, EncodedTable, MatrixColumns, Recoding
 from sureleaf.table.encoding import encode_opened, float_numbers, is_number, quoted
 from sureleaf.table.frames import RawTable, array_of_numbers, as_float64, open_table
-from sureleaf.table.raw_column import RawColumn
+from sureleaf.table.raw_column import MAX_EXACT, RawColumn
 from sureleaf.table.schema import UNSEEN, Column, Kind, Schema
 
-__all__ = ["read_table"]
+__all__ = ["check_told_apart", "read_table"]
 
 
 _KINDS: Final = get_args(Kind)
@@ -37,35 +37,19 @@ def read_table(
 
     Text, bools and category types (pandas category, polars Categorical and Enum, Arrow
     dictionary) are categorical; pandas and Arrow categories that declare an order are ordered;
-    dates, timestamps, durations and times are dates; numbers (also infinite ones) and columns
-    without a value are numeric. None, NaN, NaT, NA, null and masked values are missing; an empty
+    dates, timestamps, durations and times are dates; numbers (also infinite ones) are numeric. A
+    column whose type says nothing, because no row has a value, is categorical without categories:
+    every value is unseen. None, NaN, NaT, NA, null and masked values are missing; an empty
     text is a value.
 
-    Parameters
-    ----------
-    X : table
-        NumPy, pandas, polars, Arrow, anything with an Arrow C stream, or a list of rows. The
-        result for an EncodedTable keeps the categories that occur in its rows.
-    categorical_features : "auto", array-like, mapping or Schema
-        The categorical columns: by type ("auto"), or their names, their indices or a mask, as in
-        scikit-learn's HistGradientBoostingClassifier. With a list, listed numbers become
-        categories, bools that are not listed become numbers, and text that is not listed is an
-        error. A mapping or a Schema has the meaning of `overrides`.
-    overrides : Schema or mapping, optional
-        For some columns, by name or index, the kind, or the categories of an ordered column from
-        first to last. Or a whole Schema, which the table must match.
-    estimator : str
-        The name of the estimator, for messages.
+    `categorical_features` are the categorical columns: by type ("auto"), or their names, their
+    indices or a mask, as in scikit-learn's HistGradientBoostingClassifier. With a list, listed
+    numbers become categories, bools that are not listed become numbers, and text that is not listed
+    is an error. `overrides` has, for some columns by name or index, the kind, or the categories of
+    an ordered column from first to last; or it is a whole Schema, which the table must match. A
+    mapping or a Schema may also be given as `categorical_features`.
 
-    Returns
-    -------
-    EncodedTable
-        With the inferred schema.
-
-    Raises
-    ------
-    InvalidArgumentError, InvalidTypeError
-        If the table is empty, or a column cannot be of the given kind.
+    The result for an EncodedTable keeps the categories that occur in its rows.
 
     Examples
     --------
@@ -83,7 +67,7 @@ def read_table(
         columns = tuple(Column(f"x{index}", "numeric") for index in range(matrix.shape[1]))
         if type(X) is np.ndarray and X.dtype.kind in "iu" and X.dtype.itemsize == 8:
             for column, values in zip(columns, X.T, strict=True):
-                _check_told_apart(column.name, values)
+                check_told_apart(column.name, values)
         return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
     _check_shape(raw, estimator)
@@ -106,7 +90,7 @@ def read_table(
             _warn_of_text(column)
         inferred.append(column)
         arrays.append(array)
-    return EncodedTable(Schema(tuple(inferred), raw.named), tuple(arrays), raw.n_rows)
+    return EncodedTable(Schema(tuple(inferred), raw.named), ArrayColumns(arrays), raw.n_rows)
 
 
 def _is_auto(categorical_features: Any) -> bool:
@@ -212,7 +196,7 @@ def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
         return "date"
     is_categorical = column.is_category or family == "text"
     if is_listed is None:
-        return "categorical" if is_categorical or family == "bool" else "numeric"
+        return "categorical" if is_categorical or family in ("bool", "null") else "numeric"
     if is_categorical:
         raise InvalidArgumentError(
             f"column {column.name!r} must be in categorical_features, because it holds "
@@ -222,8 +206,6 @@ def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
     return "numeric"
 
 
-_MAX_EXACT: Final = 2**53
-"""float64 holds every integer up to this one exactly."""
 _MANY_NUMBERS: Final = 20
 _FEW_WORDS: Final = 3
 
@@ -253,13 +235,13 @@ def _warn_of_text(column: Column) -> None:
             continue
         others = f"; the others are {quoted(words)}" if words else ""
         kind = what.split(" ", maxsplit=1)[0]
-        warn_caller(
+        text = (
             f"column {column.name!r} holds text and is categorical, but {n - len(words)} of its "
             f"{n} different values are {what}{others}. If it is meant as {kind}, store it as "
             f"{kind}, with empty cells for missing values (in pandas: {command}). If not, name it "
-            "as categorical (categorical_features, --categorical).",
-            UserWarning,
+            "as categorical (categorical_features, --categorical)."
         )
+        warn_caller(TextColumnWarning(text, column.name))
         return
 
 
@@ -281,11 +263,11 @@ def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[An
         raise _wrong_kind_error(column, "numeric", "pandas.to_numeric")
     numbers = float_numbers(column)
     if not column.is_category:
-        _check_told_apart(column.name, column.values)
+        check_told_apart(column.name, column.values)
     return Column(column.name, "numeric"), numbers
 
 
-def _check_told_apart(name: str, values: Any) -> None:
+def check_told_apart(name: str, values: Any) -> None:
     """Raise if different integers are the same float64, because no threshold can part them."""
     if not isinstance(values, np.ndarray):
         if str(values.type) not in ("int64", "uint64"):
@@ -293,7 +275,7 @@ def _check_told_apart(name: str, values: Any) -> None:
         values = values.drop_null().to_numpy(zero_copy_only=False)
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return
-    if max(-int(values.min()), int(values.max())) <= _MAX_EXACT:
+    if max(-int(values.min()), int(values.max())) <= MAX_EXACT:
         return
     integers = np.unique(values)
     (same,) = np.nonzero(np.diff(as_float64(integers)) == 0)

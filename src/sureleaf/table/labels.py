@@ -14,7 +14,7 @@ from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, warn_caller
 from sureleaf.table.categories import infer_categories, sorted_codes
 from sureleaf.table.frames import series_column
-from sureleaf.table.raw_column import RawColumn, from_arrow, from_numpy
+from sureleaf.table.raw_column import MAX_EXACT, RawColumn, from_arrow, from_numpy
 
 __all__ = ["encode_labels"]
 
@@ -24,25 +24,9 @@ def encode_labels(
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Encode labels as codes 0 to K-1 of the sorted classes.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Text, bools, whole numbers, dates or categories; NumPy, pandas, polars, Arrow or a list.
-    estimator : str
-        The name of the estimator, for messages.
-
-    Returns
-    -------
-    codes : ndarray of int32, shape (n_rows,)
-        ``classes[codes]`` are the labels.
-    classes : ndarray of shape (K,)
-        The distinct labels, sorted as by numpy.unique, with the dtype of the labels. Declared
-        categories that no row has are not classes.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are no labels, if one is missing, or if they are continuous.
+    ``classes[codes]`` are the labels. Classes are sorted as by numpy.unique and have the dtype of
+    the labels; declared categories that no row has are not classes. No labels at all, missing
+    labels and continuous ones are errors.
 
     Examples
     --------
@@ -91,9 +75,6 @@ def _encode_text_objects(y: Any) -> tuple[NDArray[np.int32], NDArray[Any]] | Non
     return codes, classes
 
 
-_MAX_EXACT: Final = 2**53
-"""float64 holds every integer up to this one exactly."""
-
 _WIDE: Final = ("object", "int128", "uint128", "decimal")
 """Types that may hold integers beyond 64 bits."""
 
@@ -115,7 +96,7 @@ def _large_integers(y: Any) -> list[int] | None:
     else:
         values = _call_first(y, ("to_pylist", "to_list", "tolist"))
     integers = [_as_integer(value) for value in values]
-    if not any(integer is not None and abs(integer) > _MAX_EXACT for integer in integers):
+    if not any(integer is not None and abs(integer) > MAX_EXACT for integer in integers):
         return None
     # Missing values and fractions are errors, which other functions raise.
     exact = [integer for integer in integers if integer is not None]

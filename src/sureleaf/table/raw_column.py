@@ -17,9 +17,12 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafErro
 from sureleaf.files.read_file import check_arrow, without_views
 from sureleaf.table.dates import temporal_of
 
-__all__ = ["Family", "RawColumn", "from_arrow", "from_numpy", "unusable_type_error"]
+__all__ = ["MAX_EXACT", "Family", "RawColumn", "from_arrow", "from_numpy", "unusable_type_error"]
 
 Family = Literal["number", "bool", "text", "date", "null"]
+
+MAX_EXACT: Final = 2**53
+"""float64 holds every integer up to this one exactly."""
 
 _NUMPY_KINDS: Final = "fiub"
 _MAX_OFFSET: Final = 2**31 - 1
@@ -27,21 +30,12 @@ _MAX_OFFSET: Final = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """A column before it is encoded.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    values : ndarray, pyarrow.Array or pyarrow.ChunkedArray
-        Numbers or bools as a NumPy array, any type as an Arrow array. Text may be in chunks.
-    ordered : bool
-        Whether its library declares an order of its categories.
-    """
+    """A column before it is encoded."""
 
     name: str
+    # Numbers or bools as a NumPy array, any type as an Arrow array. Text may be in chunks.
     values: Any
-    ordered: bool = False
+    ordered: bool = False  # whether its library declares an order of its categories
 
     @property
     def is_category(self) -> bool:
@@ -78,23 +72,8 @@ class RawColumn:
 def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
     """Make a column from a 1-D NumPy array of any dtype.
 
-    Parameters
-    ----------
-    name : str
-        The name of the column, for error messages.
-    values : ndarray of shape (n_rows,)
-        Masked values of a masked array are missing.
-
-    Returns
-    -------
-    RawColumn
-        Numbers and bools without a copy; everything else as an Arrow array.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> from_numpy("x0", numpy.array(["a", None, float("nan")], dtype=object)).family
-    'text'
+    Numbers and bools are not copied; everything else becomes an Arrow array. Masked values are
+    missing.
     """
     if isinstance(values, np.ma.MaskedArray):
         values = _fill_masked(values)
@@ -119,30 +98,9 @@ def from_numpy(name: str, values: NDArray[Any]) -> RawColumn:
 def from_arrow(name: str, values: Any, *, ordered: bool | None = None) -> RawColumn:
     """Make a column from an Arrow array, chunked or not.
 
-    Parameters
-    ----------
-    name : str
-        The name of the column, for error messages.
-    values : pyarrow.Array or pyarrow.ChunkedArray
-        Of any type; a type that cannot be used raises an error when the column is encoded.
-    ordered : bool, optional
-        Whether a category type is ordered; by default, as the Arrow type declares.
-
-    Returns
-    -------
-    RawColumn
-        A single chunk is not copied.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If an offset, a text or a dictionary code is wrong.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from_arrow("x0", pyarrow.chunked_array([["a"], ["b", None]])).values.null_count
-    1
+    A single chunk is not copied. `ordered` says whether a category type is ordered; by default, as
+    the Arrow type declares. A type that cannot be used is an error when the column is encoded;
+    damaged data are one at once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -6,44 +6,43 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import MISSING_NUMBERS, CsvText, nullify, read_thousands
+from sureleaf.files.csv_reader import (
+    BAD_CELL,
+    BLOCK,
+    MISSING_NUMBERS,
+    CsvText,
+    nullify,
+    read_thousands,
+)
 from sureleaf.files.read_file import (
+    BATCH_ROWS,
     check_arrow,
     open_arrow,
     open_parquet,
     parquet_batches,
     read_whole,
     reading,
+    record_batches,
     without_views,
 )
-from sureleaf.files.source import Source, list_files, open_source
+from sureleaf.files.source import ByteSource, list_files, open_bytes
+from sureleaf.table.raw_column import MAX_EXACT
 from sureleaf.table.schema import Column, Schema
 
 __all__ = ["RowStream", "stream_rows"]
 
-_BLOCK: Final = 1 << 22
-_BATCH_ROWS: Final = 1 << 16
-_MAX_EXACT: Final = 2**53
-_BAD_CELL: Final = re.compile(r"column #(\d+): (?:Row #\d+: )?CSV conversion error .*'(.*)'", re.S)
-
 
 @dataclass(frozen=True, eq=False)
 class RowStream:
-    """The rows of a file, in batches.
+    """The rows of a file, in batches."""
 
-    Parameters
-    ----------
-    batches : iterator of pyarrow.Table
-        The columns of the schema, with its names and types, and the columns to keep.
-    expected_rows : float or None
-        The number of rows, exact or estimated; None if it is not known.
-    """
-
+    # The columns of the schema, with its names and types, and the columns to keep.
     batches: Iterator[Any]
+    # The number of rows, exact or estimated; None if it is not known.
     expected_rows: float | None = None
 
 
@@ -54,46 +53,20 @@ def stream_rows(
     keep: Sequence[str] = (),
     csv: CsvFormat | None = None,
 ) -> RowStream:
-    r"""Read the rows of a file in batches, each column with the type that the schema needs.
+    """Read the rows of a file in batches, each column with the type that the schema needs.
 
     The type of a column does not depend on the batch: text stays text in a batch in which all
     cells look like numbers, and a column without a value in a batch keeps its type.
 
-    Parameters
-    ----------
-    path : str or path
-        A CSV, Parquet or Arrow file, a folder of such files, or "-" for standard input.
-    schema : Schema
-        The schema of a fitted model.
-    keep : sequence of str
-        Further columns to return; of a CSV file, as text.
-    csv : CsvFormat, optional
-        What is known about a CSV file.
-
-    Returns
-    -------
-    RowStream
-
-    Raises
-    ------
-    InvalidArgumentError, InvalidTypeError
-        If a column is missing or has values of another type; also while rows are read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "new.csv"
-    >>> _ = path.write_text("id,zip,age\n7,01234,\n8,10115,38\n")
-    >>> schema = Schema((Column("age", "numeric"), Column("zip", "categorical", ("01234",))))
-    >>> [rows.to_pydict() for rows in stream_rows(path, schema, keep=["id"]).batches]
-    [{'age': [None, 38.0], 'zip': ['01234', '10115'], 'id': ['7', '8']}]
+    The path may be a folder of files, or "-" for standard input. Further columns to `keep` are text
+    if the file is CSV. A missing column is an error at once; a wrong value, while rows are read.
     """
     if Path(path).is_dir():
         streams = [stream_rows(file, schema, keep=keep, csv=csv) for file in list_files(Path(path))]
         sizes = [stream.expected_rows for stream in streams]
         expected = None if None in sizes else sum(size for size in sizes if size is not None)
         return RowStream(chain.from_iterable(stream.batches for stream in streams), expected)
-    source = open_source(path, as_stream=True)
+    source = open_bytes(path, as_stream=True)
     with reading(source):
         if source.format == "csv":
             file = CsvText(source, csv or CsvFormat())
@@ -105,7 +78,7 @@ def stream_rows(
     return RowStream(_close_at_end(batches, source), expected_rows)
 
 
-def _close_at_end(batches: Iterator[Any], source: Source) -> Iterator[Any]:
+def _close_at_end(batches: Iterator[Any], source: ByteSource) -> Iterator[Any]:
     try:
         with reading(source):
             yield from batches
@@ -153,37 +126,27 @@ def _csv_batches(
     file: CsvText, schema: Schema, names: list[str], keep: Sequence[str]
 ) -> Iterator[Any]:
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     if file.has_no_rows:
         return
     # The last column is always read, because a quote that is not closed ends there.
-    last_name = file.dialect.header[-1]
-    included = list(dict.fromkeys([*names, *keep, last_name]))
+    included = list(dict.fromkeys([*names, *keep, file.dialect.header[-1]]))
     types = dict.fromkeys(included, pa.string()) | {
         name: _csv_type(column) for name, column in zip(names, schema.columns, strict=True)
     }
     if file.csv_format.thousands is not None:
         types = {name: pa.string() if t == pa.float64() else t for name, t in types.items()}
-    options = file.options(block_size=_BLOCK, types=types, include_columns=included)
     ragged_rows: list[Any] = []
 
     def record(row: Any) -> str:
         ragged_rows.append(row)
         return "error"
 
-    options["parse_options"].invalid_row_handler = record
-    last_cell = None
-    with file.stream() as stream:
-        try:
-            with arrow_csv.open_csv(stream, **options) as reader:
-                for batch in reader:
-                    if batch.num_rows:
-                        yield _convert(pa.table(batch), schema, names, keep, file)
-                        last_cell = batch.column(included.index(last_name))[-1].as_py()
-        except pa.ArrowInvalid as error:
-            raise _explain(error, file, ragged_rows) from error
-        file.check_last_quote(stream, last_cell)
+    try:
+        for batch in file.batches(types, on_ragged=record, include_columns=included):
+            yield _convert(pa.table(batch), schema, names, keep, file)
+    except pa.ArrowInvalid as error:
+        raise _explain(error, file, ragged_rows) from error
 
 
 def _explain(error: Exception, file: CsvText, ragged_rows: list[Any]) -> Exception:
@@ -196,21 +159,22 @@ def _explain(error: Exception, file: CsvText, ragged_rows: list[Any]) -> Excepti
         return file.ragged_row_error(row.actual_columns, f"the row that starts with {start!r}")
     if "straddl" in str(error):
         return InvalidArgumentError(
-            f"rows of {file.source.name} must be shorter than {_BLOCK >> 20} MB each to be read in "
+            f"rows of {file.source.name} must be shorter than {BLOCK >> 20} MB each to be read in "
             "batches; got a longer one. Convert the file to Parquet."
         )
-    cell = _BAD_CELL.search(str(error))
+    cell = BAD_CELL.search(str(error))
     if cell is None:
         return error
     name, value = file.dialect.header[int(cell[1])], cell[2]
-    advice = f"if it means missing: --missing {value!r}"
+    advice = f"if it means missing: --csv missing={value!r}"
     if re.fullmatch(r"[+-]?\d+,\d+", value):
-        advice = "if the comma is a decimal mark: --decimal ,"
+        advice = "if the comma is a decimal mark: --csv decimal=comma"
     for separator, mark in ((".", ","), (",", ".")):
         if re.fullmatch(rf"[+-]?\d{{1,3}}(\{separator}\d{{3}})+(\{mark}\d+)?", value) and (
             mark in value or file.dialect.decimal == mark
         ):
-            advice = f"if it has a thousands separator: --thousands '{separator}'"
+            typed = "point" if separator == "." else "comma"
+            advice = f"if it has a thousands separator: --csv thousands={typed}"
     return InvalidTypeError(
         f"column {name!r} of {file.source.name} must hold numbers or dates, as at fit; got "
         f"{value!r}{_find_row(file, name, value)}. Correct it, or {advice}."
@@ -225,7 +189,7 @@ def _find_row(file: CsvText, name: str, value: str) -> str:
 
     if not file.source.can_reopen:
         return ""
-    options = file.options(block_size=_BLOCK, types={name: pa.string()}, include_columns=[name])
+    options = file.options(block_size=BLOCK, types={name: pa.string()}, include_columns=[name])
     n_before = 0
     with file.stream() as stream, arrow_csv.open_csv(stream, **options) as reader:
         for batch in reader:
@@ -246,7 +210,7 @@ def _csv_type(column: Column) -> Any:
         return pa.bool_()
     if family == "number":
         whole = all(isinstance(category, int) for category in column.categories)
-        large = whole and max(map(abs, column.categories)) > _MAX_EXACT  # type: ignore[arg-type]
+        large = whole and max(map(abs, column.categories)) > MAX_EXACT  # type: ignore[arg-type]
         return pa.int64() if large else pa.float64()
     return pa.string()
 
@@ -286,7 +250,7 @@ def _parse_numbers(values: Any, column: Column, file: CsvText) -> Any:
     )
     raise InvalidTypeError(
         f"column {column.name!r} of {file.source.name} must hold numbers, as at fit; got "
-        f"{wrong!r}. Correct it, or if it means missing: --missing {wrong!r}."
+        f"{wrong!r}. Correct it, or if it means missing: --csv missing={wrong!r}."
     )
 
 
@@ -316,7 +280,7 @@ def _parse_dates(values: Any, column: Column, file: CsvText) -> Any:
 
 
 def _arrow_batches(
-    source: Source, schema: Schema, keep: Sequence[str]
+    source: ByteSource, schema: Schema, keep: Sequence[str]
 ) -> tuple[Iterator[Any], float | None]:
     """Return the batches, and the number of rows if the file states it."""
     expected_rows = None
@@ -325,7 +289,7 @@ def _arrow_batches(
         names = _file_columns(file.schema_arrow.names, schema, keep, source.name)
         expected_rows = file.metadata.num_rows
         columns = list(dict.fromkeys([*names, *keep]))
-        batches = parquet_batches(file, expected_rows, batch_size=_BATCH_ROWS, columns=columns)
+        batches = parquet_batches(file, expected_rows, batch_size=BATCH_ROWS, columns=columns)
     elif source.format in ("arff", "excel"):
         table = read_whole(source)
         names = _file_columns(table.column_names, schema, keep, source.name)
@@ -334,14 +298,8 @@ def _arrow_batches(
     else:
         reader = open_arrow(source)
         names = _file_columns(reader.schema.names, schema, keep, source.name)
-        batches = _read_batches(reader)
+        batches = record_batches(reader)
     return _select_batches(batches, schema, names, keep), expected_rows
-
-
-def _read_batches(reader: Any) -> Iterator[Any]:
-    if not hasattr(reader, "num_record_batches"):
-        return iter(reader)
-    return (reader.get_batch(index) for index in range(reader.num_record_batches))
 
 
 def _select_batches(
@@ -354,5 +312,5 @@ def _select_batches(
         for column in columns.values():
             check_arrow(column)
         table = pa.table({name: without_views(column) for name, column in columns.items()})
-        for start in range(0, table.num_rows, _BATCH_ROWS):
-            yield table.slice(start, _BATCH_ROWS)
+        for start in range(0, table.num_rows, BATCH_ROWS):
+            yield table.slice(start, BATCH_ROWS)

@@ -29,21 +29,6 @@ _SHOWN_CATEGORIES: Final = 6
 class Column:
     """One column: its name, its kind and its categories.
 
-    Parameters
-    ----------
-    name : str
-        The name of the column; ``x0``, ``x1``, ... if the table has no names.
-    kind : {"numeric", "categorical", "ordered", "date"}
-        An ordered column has categories with an order.
-    categories : tuple
-        Category ``categories[c]`` has code c. All are text, all bools or all numbers. Sorted for
-        categorical columns, in their declared order for ordered ones, empty for other kinds.
-    temporal : str, optional
-        For dates, the unit of their numbers: see `sureleaf.table.dates`.
-    has_missing : bool
-        Whether training rows lack the value, so that rules say where missing values go. Columns
-        that differ in this alone are equal.
-
     Examples
     --------
     >>> size = Column("size", "ordered", ("small", "large"))
@@ -56,9 +41,13 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: Kind  # an ordered column has categories with an order
+    # Category ``categories[c]`` has code c. All are text, all bools or all numbers. Sorted for
+    # categorical columns, in their declared order for ordered ones, empty for other kinds.
     categories: tuple[object, ...] = ()
-    temporal: str | None = None
+    temporal: str | None = None  # for dates, the unit of their numbers: see `sureleaf.table.dates`
+    # Whether training rows lack the value, so that rules say where missing values go. Columns that
+    # differ in this alone are equal.
     has_missing: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -127,20 +116,8 @@ class Column:
     def render(self, value: float) -> str:
         """Write a value, a threshold or a code of the column as text for people.
 
-        Parameters
-        ----------
-        value : float or int
-            A number, the number of a date, or the code of a category.
-
-        Returns
-        -------
-        str
-            The shortest text that is read back as the same number; ISO 8601 for dates.
-
-        Examples
-        --------
-        >>> Column("age", "numeric").render(38.0), Column("age", "numeric").render(2.45)
-        ('38', '2.45')
+        The value is a number, the number of a date, or the code of a category. A number is the
+        shortest text that is read back as the same number.
         """
         if self.is_coded:
             if value < 0:
@@ -183,14 +160,6 @@ class Column:
 class Schema:
     """The columns of a table: inferred when a model is fitted, checked when it predicts.
 
-    Parameters
-    ----------
-    columns : tuple of Column
-        In the order of the table.
-    named : bool
-        Whether columns are matched by name. The columns of an array are matched by position and
-        called ``x0``, ``x1``, ... as in scikit-learn.
-
     Examples
     --------
     >>> schema = Schema((Column("age", "numeric"), Column("sex", "categorical", ("f", "m"))))
@@ -202,7 +171,9 @@ class Schema:
     True
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # in the order of the table
+    # Whether columns are matched by name. The columns of an array are matched by position and
+    # called ``x0``, ``x1``, ... as in scikit-learn.
     named: bool = True
 
     def __post_init__(self) -> None:
@@ -232,36 +203,16 @@ class Schema:
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain dicts, lists, text, bools and numbers.
 
-        Returns
-        -------
-        dict
-            ``{"named": bool, "columns": [{"name", "kind", "categories"?, "temporal"?,
-            "has_missing"?}, ...]}``; ``categories`` (in code order) for categorical and ordered
-            columns, ``temporal`` for dates, ``has_missing`` if it is true. JSON keeps the types of
-            categories: ``true``, ``1`` and ``1.5``.
-
-        Examples
-        --------
-        >>> Schema((Column("sex", "categorical", ("f", "m")),)).to_json()["columns"]
-        [{'name': 'sex', 'kind': 'categorical', 'categories': ['f', 'm']}]
+        These are ``{"named": bool, "columns": [{"name", "kind", "categories"?, "temporal"?,
+        "has_missing"?}, ...]}``; ``categories`` (in code order) for categorical and ordered
+        columns, ``temporal`` for dates, ``has_missing`` if it is true. JSON keeps the types of
+        categories: ``true``, ``1`` and ``1.5``.
         """
         return {"named": self.named, "columns": [column.to_json() for column in self.columns]}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Schema":
-        """Read the result of `to_json`.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If a part is missing or invalid.
-
-        Examples
-        --------
-        >>> Schema.from_json({"named": False, "columns": [{"name": "x0", "kind": "numeric"}]})
-        Schema of 1 column, by position
-          x0  numeric
-        """
+        """Read the result of `to_json`."""
         try:
             columns = tuple(
                 Column(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import CodedColumns, DistantColumns, MatrixColumns
 from sureleaf.tree.structure import Tree
 
-__all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "kernel_table", "thread_map"]
+__all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "thread_map"]
 
 _NO_LIMIT = 2**62
 
@@ -25,53 +24,36 @@ _NO_LIMIT = 2**62
 class GrowthRules:
     """The parameters of growing a tree.
 
-    Parameters
-    ----------
-    criterion : {"gain_ratio", "entropy", "gini"}
-        With gain_ratio, all rules of C4.5 apply; the other two split every impure node.
-    categorical_split : {"multiway", "subset"}
-        One branch per category, or the best partition of the categories into two groups.
-    max_depth : int or None
-        The largest number of tests from the root to a leaf.
-    min_samples_leaf : float
-        At least two branches of a split must have this weight of rows (C4.5: M).
-    missing : {"fraction", "branch"}
-        What happens to a row whose value is missing at a test. "fraction": it goes down all
-        branches, with the share that each has of the known rows (C4.5). "branch": it takes one
-        branch, which the test has learned; "is it missing?" can be the test itself (threshold
-        infinity). If no training row of the node was missing, it takes the heaviest branch.
-    thresholds : {"c45", "midpoint", "observed"} or None
-        Which number between two neighbouring values is the threshold. "c45": an observed value
-        near the midpoint, and values closer than 1e-5 are not separated (gain_ratio only).
-        "observed": the lower value, so that an increasing transformation of the column gives the
-        same tree. None: "c45" for gain_ratio, else "observed" with missing="branch" and
-        "midpoint" without.
-    min_samples_split : float
-        The least weight of a node that is split.
-    min_impurity_decrease : float
-        A node is split if that lowers the impurity by at least this much, times the node's share
-        of the total weight (as scikit-learn has it).
-    max_leaves : int or None
-        The largest number of leaves. The split of largest decrease is then made first; a split
-        into more branches than are left is not made.
-    max_features : int or None
-        How many columns are drawn per node, without replacement. If none of them has a split,
-        further columns are drawn one by one.
-    seed, tree : int
-        The draws depend on these two and on the path to the node, not on threads.
-    category_penalty : float
-        The gain of a split by categories is reduced by so many times the gain that such a split may
-        have by chance, and must then be above 0 (entropy and gini). 0: no penalty; 1 keeps columns
-        of identifiers and of many meaningless categories out of the tree.
-    monotone : sequence of int, or of sequences of int, or None
-        One sign per column: 1 if the probability of the second of two classes must not fall along
-        the column, -1 if it must not rise, else 0. For any number of classes, one line per column
-        with one sign per class. Of frequencies in leaves; raising of subtrees does not keep it.
-
-    Examples
-    --------
-    >>> GrowthRules(criterion="gini").min_samples_leaf
-    2.0
+    - `criterion`: with "gain_ratio", all rules of C4.5 apply; "entropy" and "gini" split every
+      impure node.
+    - `categorical_split`: "multiway", one branch per category, or "subset", the best partition of
+      the categories into two groups.
+    - `max_depth`: the largest number of tests from the root to a leaf.
+    - `min_samples_leaf`: at least two branches of a split must have this weight of rows (C4.5: M).
+    - `missing`: what happens to a row whose value is missing at a test. "fraction": it goes down
+      all branches, with the share that each has of the known rows (C4.5). "branch": it takes one
+      branch, which the test has learned; "is it missing?" can be the test itself (threshold
+      infinity). If no training row of the node was missing, it takes the heaviest branch.
+    - `thresholds`: which number between two neighbouring values is the threshold. "c45": an
+      observed value near the midpoint, and values closer than 1e-5 are not separated (gain_ratio
+      only). "observed": the lower value, so that an increasing transformation of the column gives
+      the same tree. None: "c45" for gain_ratio, else "observed" with missing="branch" and
+      "midpoint" without.
+    - `min_samples_split`: the least weight of a node that is split.
+    - `min_impurity_decrease`: A node is split if that lowers the impurity by at least this much,
+      times the node's share of the total weight (as scikit-learn has it).
+    - `max_leaves`: the largest number of leaves. The split of largest decrease is then made first;
+      a split into more branches than are left is not made.
+    - `max_features`: how many columns are drawn per node, without replacement. If none of them has
+      a split, further columns are drawn one by one.
+    - `seed`, `tree`: the draws depend on these two and on the path to the node, not on threads.
+    - `category_penalty`: the gain of a split by categories is reduced by so many times the gain
+      that such a split may have by chance, and must then be above 0 (entropy and gini). 0: no
+      penalty; 1 keeps columns of identifiers and of many meaningless categories out of the tree.
+    - `monotone`: one sign per column: 1 if the probability of the second of two classes must not
+      fall along the column, -1 if it must not rise, else 0. For any number of classes, one line per
+      column with one sign per class. Of frequencies in leaves; raising of subtrees does not keep
+      it.
     """
 
     criterion: str = "gain_ratio"
@@ -90,7 +72,7 @@ class GrowthRules:
     monotone: Sequence[int] | Sequence[Sequence[int]] | None = None
 
     @property
-    def has_c45_missing(self) -> bool:
+    def merges_close_values(self) -> bool:
         """Whether values that are closer than 1e-5 are not separated."""
         is_default = self.thresholds is None and self.criterion == "gain_ratio"
         return is_default or self.thresholds == "c45"
@@ -98,22 +80,18 @@ class GrowthRules:
     @property
     def kernel(self) -> _kernel.GrowthConfig:
         """The same rules in the kernel."""
-        return _kernel.GrowthConfig(
-            criterion=self.criterion,
-            categorical_split=self.categorical_split,
-            min_samples_leaf=float(self.min_samples_leaf),
-            max_depth=_bounded(self.max_depth),
-            missing=self.missing,
-            thresholds=self.thresholds,
-            min_samples_split=float(self.min_samples_split),
-            min_impurity_decrease=float(self.min_impurity_decrease),
-            max_leaves=_bounded(self.max_leaves),
-            max_features=_bounded(self.max_features),
-            seed=int(self.seed) % 2**64,
-            tree=self.tree,
-            category_penalty=float(self.category_penalty),
-            monotone=None if self.monotone is None else _monotone_signs(self.monotone),
-        )
+        own: dict[str, Any] = {
+            **vars(self),
+            **{name: float(getattr(self, name)) for name in _FLOATS},
+            **{name: _bounded(getattr(self, name)) for name in _BOUNDED},
+            "seed": int(self.seed) % 2**64,
+            "monotone": None if self.monotone is None else _monotone_signs(self.monotone),
+        }
+        return _kernel.GrowthConfig(**own)
+
+
+_FLOATS = ("min_samples_leaf", "min_samples_split", "min_impurity_decrease", "category_penalty")
+_BOUNDED = ("max_depth", "max_leaves", "max_features")
 
 
 def _bounded(limit: int | None) -> int | None:
@@ -147,23 +125,15 @@ class RowStore(Protocol):
 class TrainingRows:
     """Encoded rows with classes and weights; sorted once for all trees that are grown on them.
 
-    Parameters
-    ----------
-    table : EncodedTable
-        The rows.
-    labels : ndarray of int32, shape (n_rows,)
-        Their class codes.
-    n_classes : int
-        Number of classes.
-    weights : ndarray of float64, shape (n_rows,), or None
-        Their weights; None if all are 1. A row of weight 0 is ignored.
-    are_copies : bool
-        Weights are whole numbers, and a row of weight k stands for k rows: the tree is identical,
-        to the last bit, to the tree of the repeated rows. Fractions of rows with missing values are
-        then summed row by row, in the order of the first column with more than 255 values; sums
-        are only identical if the rows of weight above 0 have more than 255 values in it, too.
-    store : RowStore, or None
-        Where the rows are, if they are not in memory.
+    - `table`: the rows.
+    - `labels`, shape (n_rows,): their class codes.
+    - `n_classes`: number of classes.
+    - `weights`, shape (n_rows,): their weights; None if all are 1. A row of weight 0 is ignored.
+    - `are_copies`: weights are whole numbers, and a row of weight k stands for k rows: the tree is
+      identical, to the last bit, to the tree of the repeated rows. Fractions of rows with missing
+      values are then summed row by row, in the order of the first column with more than 255 values;
+      sums are only identical if the rows of weight above 0 have more than 255 values in it, too.
+    - `store`: where the rows are, if they are not in memory.
     """
 
     table: EncodedTable
@@ -176,33 +146,32 @@ class TrainingRows:
     @cached_property
     def kernel(self) -> _kernel.KernelTable:
         """The table in the kernel."""
-        return kernel_table(self.table)
+        return self.table.kernel
 
     @property
     def total_weight(self) -> float:
         """The sum of the weights."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
+    @property
+    def row_weights(self) -> NDArray[np.float64]:
+        """The weight of each row, also if all are 1."""
+        return np.ones(len(self.labels)) if self.weights is None else self.weights
+
     def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
         """Return the same rows with other weights; the encoded and sorted columns are shared."""
-        return self._sharing(self.labels, self.n_classes, weights)
+        return self._sharing(weights=weights, are_copies=False)
 
     def with_copies(self, times: NDArray[np.float64]) -> "TrainingRows":
         """Return the rows, each repeated this many times; encoded and sorted columns are shared."""
-        return self._sharing(self.labels, self.n_classes, times, are_copies=True)
+        return self._sharing(weights=times, are_copies=True)
 
     def with_labels(self, labels: NDArray[np.int32], n_classes: int) -> "TrainingRows":
         """Return the same rows with other classes; encoded and sorted columns are shared."""
-        return self._sharing(labels, n_classes, self.weights, self.are_copies)
+        return self._sharing(labels=labels, n_classes=n_classes)
 
-    def _sharing(
-        self,
-        labels: NDArray[np.int32],
-        n_classes: int,
-        weights: NDArray[np.float64] | None,
-        are_copies: bool = False,
-    ) -> "TrainingRows":
-        rows = TrainingRows(self.table, labels, n_classes, weights, are_copies, self.store)
+    def _sharing(self, **changes: Any) -> "TrainingRows":
+        rows = replace(self, **changes)
         for name in ("kernel", "_sorted"):
             if name in self.__dict__:
                 rows.__dict__[name] = self.__dict__[name]
@@ -210,18 +179,9 @@ class TrainingRows:
 
     def owned(self) -> "TrainingRows":
         """Return the same rows in new arrays, which the caller cannot change."""
-        columns: Sequence[NDArray[Any]]
-        if isinstance(self.table.columns, MatrixColumns):
-            columns = MatrixColumns(self.table.columns.array.copy(order="K"))
-        elif isinstance(self.table.columns, CodedColumns | DistantColumns):
-            columns = self.table.columns  # nobody else has them
-        else:
-            columns = tuple(c if c.flags.owndata else c.copy() for c in self.table.columns)
         weights = None if self.weights is None else self.weights.copy()
-        table = replace(self.table, columns=columns)
-        return TrainingRows(
-            table, self.labels, self.n_classes, weights, self.are_copies, self.store
-        )
+        table = replace(self.table, columns=self.table.columns.owned())
+        return replace(self, table=table, weights=weights)
 
     def sort(self, n_threads: int) -> _kernel.SortedTable:
         """Sort every column, and keep the order for the next tree."""
@@ -242,31 +202,7 @@ class TrainingRows:
         self.__dict__["_narrow_columns"] = order.narrow_columns
 
     def __getstate__(self) -> dict[str, object]:
-        names = ("table", "labels", "n_classes", "weights", "are_copies", "store")
-        return {name: getattr(self, name) for name in names}
-
-
-def kernel_table(table: EncodedTable) -> _kernel.KernelTable:
-    """Return an encoded table as the kernel reads it, without a copy."""
-    if isinstance(table.columns, MatrixColumns):
-        return _kernel.make_matrix(table.columns.array)
-    columns = table.columns
-    if isinstance(columns, CodedColumns | DistantColumns):
-        coded = columns.collected if isinstance(columns, DistantColumns) else columns
-        return _kernel.make_coded(
-            codes=coded.codes,
-            wide=list(coded.wide),
-            values=list(coded.values),
-            n_categories=list(coded.n_categories),
-            ordered=[column.kind == "ordered" for column in table.schema.columns],
-            are_ranges=list(coded.are_ranges),
-            has_missing=list(coded.has_missing),
-        )
-    n_categories = [
-        len(column.categories) if column.is_coded else -1 for column in table.schema.columns
-    ]
-    ordered = [column.kind == "ordered" for column in table.schema.columns]
-    return _kernel.make_table(list(table.columns), n_categories, ordered, table.n_rows)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 def grow(
@@ -274,28 +210,8 @@ def grow(
 ) -> Tree:
     """Grow a tree, without pruning.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-        The training rows.
-    rules : GrowthRules
-        The parameters of growing.
-    n_threads : int
-        Number of threads; the tree does not depend on it.
-    keep_order : bool
-        Keep the sorted columns for further trees. Without them, a tree needs less memory.
-
-    Returns
-    -------
-    Tree
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> labels = np.array([0, 0, 1, 1], dtype=np.int32)
-    >>> grow(TrainingRows(table, labels, 2), GrowthRules())
-    Tree of 3 nodes, 2 leaves, depth 1
+    The tree does not depend on the number of threads. Without `keep_order`, the sorted columns are
+    not kept for further trees, which needs less memory.
     """
     if rules.monotone is not None:
         _check_monotone(rules.monotone, rows)
@@ -363,12 +279,6 @@ def thread_map(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
     """Yield a function like `map` that works on several threads.
 
     After an error or Ctrl-C, which only the main thread sees, the threads stop what they compute.
-
-    Examples
-    --------
-    >>> with thread_map(2) as run:
-    ...     list(run(abs, [-1, 2, -3]))
-    [1, 2, 3]
     """
     if n_threads == 1:
         yield map

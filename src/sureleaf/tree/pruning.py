@@ -22,13 +22,13 @@ __all__ = [
     "cut",
     "decision_costs",
     "node_utilities",
-    "prune_by_utility",
     "prune_cost_complexity",
     "prune_pessimistic",
     "prune_reduced_error",
     "prune_to_size",
     "sums_along",
     "utility_alphas",
+    "weakest_links",
 ]
 
 
@@ -48,29 +48,8 @@ def collapse(tree: Tree) -> Tree:
 def prune_pessimistic(tree: Tree, rows: TrainingRows, *, confidence_factor: float = 0.25) -> Tree:
     """Replace and raise subtrees by the pessimistic estimate of their errors (C4.5, rule 9).
 
-    Parameters
-    ----------
-    tree : Tree
-        A tree grown on these rows.
-    rows : TrainingRows
-        The rows; raising a subtree routes the rows of its parent through it.
-    confidence_factor : float
-        Between 0 and 0.5 (up to 1, with hardly any effect); smaller values prune more.
-
-    Returns
-    -------
-    Tree
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> from sureleaf.tree import GrowthRules, grow
-    >>> rng = np.random.default_rng(0)
-    >>> labels = rng.integers(0, 2, 100).astype(np.int32)
-    >>> noise = TrainingRows(read_table(rng.normal(size=(100, 3))), labels, 2)
-    >>> grown = grow(noise, GrowthRules(criterion="gini"))
-    >>> prune_pessimistic(grown, noise).n_leaves < grown.n_leaves
-    True
+    Raising a subtree routes the rows of its parent through it. Smaller factors prune more; above
+    0.5 there is hardly any effect.
     """
     pruned = _kernel.prune_pessimistic(
         tree.kernel,
@@ -89,33 +68,30 @@ def cost_complexity_alphas(tree: Tree, criterion: str) -> NDArray[np.float64]:
 
     The cost of a node is its impurity times its share of the rows, as in scikit-learn.
     """
-    totals = tree.class_counts.sum(axis=1)
-    cost = node_impurity(tree, criterion) * totals / totals[0]
+    return weakest_links(tree, _impurity_costs(tree, criterion))
+
+
+def weakest_links(tree: Tree, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the penalty per leaf at which each inner node of these costs is cut."""
     alphas: NDArray[np.float64] = _kernel.cost_complexity_alphas(
-        tree.kernel, np.ascontiguousarray(cost)
+        tree.kernel, np.ascontiguousarray(costs)
     )
     return alphas
+
+
+def _impurity_costs(tree: Tree, criterion: str) -> NDArray[np.float64]:
+    totals = tree.class_counts.sum(axis=1)
+    costs: NDArray[np.float64] = node_impurity(tree, criterion) * totals / totals[0]
+    return costs
 
 
 @dataclass(frozen=True, eq=False)
 class CostComplexityPath:
     """The sizes of the pruned trees for increasing penalties per leaf, down to the root.
 
-    Parameters
-    ----------
-    alphas : ndarray
-        The penalties at which the tree changes, ascending, the first being 0.
-    n_leaves : ndarray of int
-        Number of leaves of the tree from each penalty on.
-    impurities : ndarray
-        Impurity of its leaves, weighted by their share of the rows.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> model.cost_complexity_path().n_leaves.tolist()
-    [2, 1]
+    - `alphas`: the penalties at which the tree changes, ascending, the first being 0.
+    - `n_leaves`: number of leaves of the tree from each penalty on.
+    - `impurities`: impurity of its leaves, weighted by their share of the rows.
     """
 
     alphas: NDArray[np.float64]
@@ -127,9 +103,7 @@ def cost_complexity_path(tree: Tree, criterion: str) -> CostComplexityPath:
     """Compute the penalties per leaf at which cost-complexity pruning changes the tree."""
     node_alphas = cost_complexity_alphas(tree, criterion)
     alphas = np.unique(np.concatenate(([0.0], np.maximum(node_alphas[~tree.is_leaf], 0.0))))
-    totals = tree.class_counts.sum(axis=1)
-    cost = node_impurity(tree, criterion) * totals / totals[0]
-    per_node = np.column_stack((np.ones(tree.n_nodes), cost))
+    per_node = np.column_stack((np.ones(tree.n_nodes), _impurity_costs(tree, criterion)))
     n_leaves, costs = sums_along(tree, node_alphas, alphas, per_node).T
     return CostComplexityPath(alphas, np.rint(n_leaves).astype(np.int64), np.maximum(costs, 0.0))
 
@@ -145,27 +119,8 @@ def sums_along(
     A node is a leaf from its own penalty on (a leaf of the tree from the start) until that of its
     parent. So every node is added once and subtracted once, whatever the number of penalties.
 
-    Parameters
-    ----------
-    tree : Tree
-    node_alphas : ndarray of shape (n_nodes,)
-        The penalty per leaf at which each inner node is cut; below 0 means 0.
-    penalties : ndarray of shape (n_penalties,)
-        Ascending.
-    per_node : ndarray of shape (n_nodes, n_values)
-        What is added up.
-
-    Returns
-    -------
-    ndarray of shape (n_penalties, n_values)
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> tree = TreeClassifier.c45(pruning=None).fit([[1], [2], [3], [4]], [0, 0, 1, 1]).tree_
-    >>> alphas = cost_complexity_alphas(tree, "gini")
-    >>> sums_along(tree, alphas, np.array([0.1, 0.9]), np.ones((3, 1))).tolist()  # leaves
-    [[2.0], [1.0]]
+    `per_node` has one line per node. `penalties` ascend; one of `node_alphas` below 0 means 0. The
+    result has one line per penalty.
     """
     alphas = np.maximum(node_alphas, 0.0)
     begins = np.searchsorted(penalties, np.where(tree.is_leaf, 0.0, alphas))
@@ -221,29 +176,6 @@ def prune_reduced_error(tree: Tree, held_out: TrainingRows, rule: CostRule | Non
     """Cut, bottom-up, every subtree that has no fewer errors on held-out rows than a leaf.
 
     With costs, every subtree whose decisions do not cost less than that of a leaf.
-
-    Parameters
-    ----------
-    tree : Tree
-        A tree grown on other rows.
-    held_out : TrainingRows
-        Unseen rows.
-    rule : CostRule, optional
-        The costs, if errors have different costs.
-
-    Returns
-    -------
-    Tree
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> from sureleaf.tree import GrowthRules, grow
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> seen = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    >>> unseen = TrainingRows(table, np.array([0, 0, 0, 1], dtype=np.int32), 2)
-    >>> prune_reduced_error(grow(seen, GrowthRules()), unseen).n_leaves
-    1
     """
     as_leaf = decision_costs(tree, count_nodes(tree, held_out), rule)[:, 0]
     as_subtree = as_leaf.copy()
@@ -268,13 +200,6 @@ def node_utilities(tree: Tree) -> NDArray[np.float64]:
     With more than two classes, it is the K-class utility with 1 / K rows of each class added: one
     row in all. (One row of each class would hide what small leaves of many classes are worth.) A
     node without rows has the utility of its parent, because it predicts like its parent.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> node_utilities(model.tree_)
-    array([0.5, 1. , 1. ])
     """
     counts = tree.counts_or_parent
     n, most = counts.sum(axis=1), counts.max(axis=1)
@@ -295,13 +220,4 @@ def utility_alphas(tree: Tree) -> NDArray[np.float64]:
     rows, as its cost. A split that reduces the utility has a value below 0.
     """
     totals = tree.class_counts.sum(axis=1)
-    cost = (1.0 - node_utilities(tree)) * totals / totals[0]
-    alphas: NDArray[np.float64] = _kernel.cost_complexity_alphas(
-        tree.kernel, np.ascontiguousarray(cost)
-    )
-    return alphas
-
-
-def prune_by_utility(tree: Tree, gain: float) -> Tree:
-    """Cut every subtree that adds no more than this utility per leaf."""
-    return cut(tree, utility_alphas(tree) <= gain)
+    return weakest_links(tree, (1.0 - node_utilities(tree)) * totals / totals[0])

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import DistantColumns
-from sureleaf.tree.growing import TrainingRows, kernel_table
+from sureleaf.tree.growing import TrainingRows
 from sureleaf.tree.structure import Tree
 
 __all__ = ["Routes", "add_to_parents", "count_nodes", "mixture", "route"]
@@ -19,19 +18,12 @@ __all__ = ["Routes", "add_to_parents", "count_nodes", "mixture", "route"]
 class Routes:
     """The nodes where rows end: those of row i are ``nodes[offsets[i]:offsets[i + 1]]``.
 
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (n_rows + 1,)
-        Start and end of the nodes of each row.
-    nodes : ndarray of int32
-        Leaves, or the inner node where a row stops.
-    shares : ndarray of float64
-        The share of the row in each node; the shares of a row sum to 1.
-    imputed_share : ndarray of float64, shape (n_rows,)
-        The share of each row that was routed by a missing or unseen value; not by a missing value
-        that takes the branch its test has learned.
-    n_nodes : int
-        The number of nodes of the tree.
+    - `offsets`, shape (n_rows + 1,): start and end of the nodes of each row.
+    - `nodes`: leaves, or the inner node where a row stops.
+    - `shares`: the share of the row in each node; the shares of a row sum to 1.
+    - `imputed_share`, shape (n_rows,): the share of each row that was routed by a missing or unseen
+      value; not by a missing value that takes the branch its test has learned.
+    - `n_nodes`: the number of nodes of the tree.
     """
 
     offsets: NDArray[np.int64]
@@ -60,34 +52,10 @@ class Routes:
 def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> Routes:
     """Route rows through a tree.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    table : EncodedTable
-        The rows.
-    stop_at_unseen : bool
-        Stop a row at a node that has not seen its category, instead of splitting it over all
-        branches.
-
-    Returns
-    -------
-    Routes
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> from sureleaf.table import encode
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> route(model.tree_, encode([[1], [None]], model.schema_)).nodes.tolist()
-    [1, 1, 2]
+    With `stop_at_unseen`, a row stops at a node that has not seen its category, instead of being
+    divided among all branches.
     """
-    if isinstance(table.columns, DistantColumns):
-        return _join_routes(list(table.columns.per_part(_route_part, tree, stop_at_unseen)))
-    offsets, nodes, shares, imputed = _kernel.route(
-        tree.routing, kernel_table(table), stop_at_unseen
-    )
-    return Routes(offsets, nodes, shares, imputed, tree.n_nodes)
+    return _join_routes(list(table.columns.per_part(table, _route_part, tree, stop_at_unseen)))
 
 
 def mixture(
@@ -98,55 +66,43 @@ def mixture(
     stop_at_unseen: bool = False,
     n_threads: int = 1,
 ) -> NDArray[np.float64]:
-    """Return for each row the mean of the values of its nodes, weighted by its shares.
+    """Return for each row the mean of the values of its nodes, weighted by its shares."""
+    mixed = list(
+        table.columns.per_part(
+            table,
+            _mix_part,
+            tree,
+            np.ascontiguousarray(values),
+            stop_at_unseen,
+            n_threads=n_threads,
+        )
+    )
+    return mixed[0] if len(mixed) == 1 else np.concatenate(mixed)
 
-    Parameters
-    ----------
-    tree, table, stop_at_unseen
-        As for :func:`route`.
-    values : ndarray of shape (n_nodes, n_values)
-        One row per node.
-    n_threads : int
-        Number of threads.
 
-    Returns
-    -------
-    ndarray of shape (n_rows, n_values)
+def _route_part(part: EncodedTable, tree: Tree, stop_at_unseen: bool, n_threads: int = 1) -> Routes:
+    # The kernel routes with one thread: mixtures, which are predictions, do not come this way.
+    offsets, nodes, shares, imputed = _kernel.route(tree.routing, part.kernel, stop_at_unseen)
+    return Routes(offsets, nodes, shares, imputed, tree.n_nodes)
 
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> from sureleaf.table import encode
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> node_numbers = np.arange(3.0)[:, np.newaxis]
-    >>> mixture(model.tree_, encode([[1], [None]], model.schema_), node_numbers).tolist()
-    [[1.0], [1.5]]
-    """
-    if isinstance(table.columns, DistantColumns):
-        mixed = table.columns.per_part(_mix_part, tree, values, stop_at_unseen)
-        return np.concatenate(list(mixed))
+
+def _mix_part(
+    part: EncodedTable,
+    tree: Tree,
+    values: NDArray[np.float64],
+    stop_at_unseen: bool,
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
     result: NDArray[np.float64] = _kernel.predict(
-        tree.routing,
-        kernel_table(table),
-        np.ascontiguousarray(values),
-        stop_at_unseen=stop_at_unseen,
-        n_threads=n_threads,
+        tree.routing, part.kernel, values, stop_at_unseen=stop_at_unseen, n_threads=n_threads
     )
     return result
 
 
-def _route_part(table: EncodedTable, tree: Tree, stop_at_unseen: bool) -> Routes:
-    return route(tree, table, stop_at_unseen=stop_at_unseen)
-
-
-def _mix_part(
-    table: EncodedTable, tree: Tree, values: NDArray[np.float64], stop_at_unseen: bool
-) -> NDArray[np.float64]:
-    return mixture(tree, table, values, stop_at_unseen=stop_at_unseen)
-
-
 def _join_routes(routes: Sequence[Routes]) -> Routes:
     """Return the routes of the rows of several tables, in order."""
+    if len(routes) == 1:
+        return routes[0]
     first = np.cumsum([0, *(len(each.nodes) for each in routes)])
     offsets = [each.offsets[:-1] + start for each, start in zip(routes, first, strict=False)]
     return Routes(
@@ -161,17 +117,8 @@ def _join_routes(routes: Sequence[Routes]) -> Routes:
 def add_to_parents(tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Add what the nodes of a tree hold to their parents, from the leaves up to the root.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    counts : ndarray of shape (n_nodes, n_values)
-        One line per node, of which those of inner nodes are usually 0.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The sums, to the last bit as :func:`count_nodes` adds them.
+    `counts` has one line per node, of which those of inner nodes are usually 0. The sums are, to
+    the last bit, those of :func:`count_nodes`.
     """
     sums = counts.copy()
     for node in range(tree.n_nodes - 1, -1, -1):  # a child comes after its parent
@@ -181,28 +128,7 @@ def add_to_parents(tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def count_nodes(tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
-    """Route rows through a tree, and return the class weights of every node.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    rows : TrainingRows
-        Training rows of the tree, or others.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_classes)
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> from sureleaf.tree import GrowthRules, grow
-    >>> table = read_table([[1.0], [2.0], [3.0], [4.0]])
-    >>> rows = TrainingRows(table, np.array([0, 0, 1, 1], dtype=np.int32), 2)
-    >>> count_nodes(grow(rows, GrowthRules()), rows).tolist()
-    [[2.0, 2.0], [2.0, 0.0], [0.0, 2.0]]
-    """
+    """Route rows through a tree, and return the class weights of every node."""
     if rows.store is not None:
         return rows.store.count_nodes(tree, rows)
     counts: NDArray[np.float64] = _kernel.count_nodes(

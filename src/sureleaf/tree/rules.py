@@ -19,13 +19,6 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
 
     The branch of missing values says so, if training rows lack a value of the column and such rows
     can reach the node.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> branch_tests(model.tree_, 0, model.schema_.columns[0])
-    ['x0 <= 2', 'x0 > 2']
     """
     missing_branch = int(tree.missing_branch[node]) if tree.missing_arrives[node] else -1
     return [
@@ -67,13 +60,6 @@ def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
 
     Of several tests of a column in the same direction, the deepest is the tightest and stands for
     all of them. Missing values are mentioned if they pass all tests of their column.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> leaf_rules(model.tree_, model.schema_)
-    {1: 'x0 <= 2', 2: 'x0 > 2'}
     """
     paths: dict[int, _Path] = {0: {}}
     for node in np.flatnonzero(~tree.is_leaf).tolist():  # in preorder, parents come first
@@ -108,12 +94,8 @@ def join_tests(tests: Sequence[str]) -> str:
 class _ColumnTests(NamedTuple):
     """The tests of one column on a path; the deepest of each kind.
 
-    Parameters
-    ----------
-    above, up_to, other : str or None
-        Which known values pass: those above a bound, those up to a bound, these categories.
-    known, missing : bool
-        Whether known values pass, and whether missing ones do.
+    Known values pass above a bound, up to a bound, or if they are of these categories. `known` and
+    `missing` say whether known values pass, and whether missing ones do.
     """
 
     above: str | None = None
@@ -175,32 +157,7 @@ def rules_text(
 ) -> str:
     """Write a tree as indented rules, each leaf with its rows, class counts and probability.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    schema : Schema
-        The names of the columns and categories.
-    classes : sequence
-        The names of the classes.
-    probabilities : ndarray of shape (n_nodes, n_classes)
-        Class probabilities of each node.
-    predicted : ndarray of int, shape (n_nodes,)
-        Index of the class that each node predicts.
-    weighted : bool
-        Whether counts are weights, such as those of classes, and not rows.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45(leaf_estimate="frequency")
-    >>> print(model.fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).rules())
-    x0 <= 2: no   100 % (2 rows: no 2)
-    x0 > 2: yes   100 % (2 rows: yes 2)
+    `weighted` says that counts are weights, such as those of classes, and not rows.
     """
     check_text_size(tree)
     lines: list[str] = []

@@ -56,40 +56,24 @@ _NO_BRANCHES = np.empty(0, dtype=np.int32)  # stands for -1 at each node
 class Tree:
     """A finished tree as flat arrays; node 0 is the root, the first child of a node follows it.
 
-    Parameters
-    ----------
-    feature : ndarray of int32, shape (n_nodes,)
-        The column that a node tests, -1 for a leaf.
-    threshold : ndarray of float64, shape (n_nodes,)
-        ``value <= threshold`` takes the first branch; NaN if the node tests no threshold.
-    child_offset : ndarray of int64, shape (n_nodes + 1,)
-        The branches of node i are ``children[child_offset[i]:child_offset[i + 1]]``.
-    children : ndarray of int32
-        The child nodes.
-    branch_share : ndarray of float64
-        The share of each branch in the rows whose value is known; a row with a missing value is
-        divided by these shares.
-    category_offset : ndarray of int64, shape (n_nodes + 1,)
-        Start and end of the categories of each node in `category_branch`.
-    category_branch : ndarray of int32
-        The index of the branch that a category takes; -1 if the node has not seen the category.
-    class_counts : ndarray of float64, shape (n_nodes, n_classes)
-        Weight of the training rows of each class in each node; fractional if rows with missing
-        values were divided over several branches.
-    n_columns : int
-        The number of columns of the table.
-    missing_branch : ndarray of int32, shape (n_nodes,), optional
-        The branch that a missing value takes; -1 (everywhere by default) if it goes down all
-        branches. A threshold of infinity tests whether a value is missing.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> model.tree_
-    Tree of 3 nodes, 2 leaves, depth 1
-    >>> model.tree_.threshold.tolist()
-    [2.0, nan, nan]
+    - `feature`, shape (n_nodes,): the column that a node tests, -1 for a leaf.
+    - `threshold`, shape (n_nodes,): ``value <= threshold`` takes the first branch; NaN if the node
+      tests no threshold.
+    - `child_offset`, shape (n_nodes + 1,): the branches of node i are
+      ``children[child_offset[i]:child_offset[i + 1]]``.
+    - `children`: the child nodes.
+    - `branch_share`: the share of each branch in the rows whose value is known; a row with a
+      missing value is divided by these shares.
+    - `category_offset`, shape (n_nodes + 1,): start and end of the categories of each node in
+      `category_branch`.
+    - `category_branch`: the index of the branch that a category takes; -1 if the node has not seen
+      the category.
+    - `class_counts`, shape (n_nodes, n_classes): weight of the training rows of each class in each
+      node; fractional if rows with missing values were divided over several branches.
+    - `n_columns`: the number of columns of the table.
+    - `missing_branch`, shape (n_nodes,): the branch that a missing value takes; -1 (everywhere by
+      default) if it goes down all branches. A threshold of infinity tests whether a value is
+      missing.
     """
 
     feature: NDArray[np.int32]
@@ -137,10 +121,7 @@ class Tree:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in {
-            "missing_branch": _NO_BRANCHES,
-            **state,
-        }.items():  # older states have none
+        for name, value in state.items():
             object.__setattr__(self, name, value)
         self.__post_init__()
 
@@ -264,14 +245,6 @@ def impurity_importances(tree: Tree, criterion: str) -> NDArray[np.float64]:
     """Return the share of each column in the decrease of impurity; zeros for a single leaf.
 
     It is computed from the rows of the fit, so columns with many values look better than they are.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None)
-    >>> model = model.fit([[1, 7], [2, 7], [3, 7], [4, 7]], [0, 0, 1, 1])
-    >>> impurity_importances(model.tree_, "gini").tolist()
-    [1.0, 0.0]
     """
     remaining = tree.class_counts.sum(axis=1) * node_impurity(tree, criterion)
     decrease = remaining.copy()

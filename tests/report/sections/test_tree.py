@@ -9,12 +9,10 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.model.stability import RivalVerdict, rival_sentence
 from sureleaf.report.sections.answer import last_tests
 from sureleaf.report.sections.methods import _tree_definition
 from sureleaf.report.sections.tree import (
     Node,
-    RivalSplit,
     TreeSection,
     short_threshold,
 )
@@ -161,8 +159,6 @@ def test_at_costs_methods_and_notes_are_about_costs() -> None:
     stability = next(s for s in document["answer"]["sentences"] if s["topic"] == "stability")
     for text in (*document["tree"]["notes"], stability["text"]):
         assert "accuracy" not in text or "standard error" in text
-    rival = document["tree"]["stability"]["rival"]
-    assert rival is None or not any(rival["test"] in note for note in document["tree"]["notes"])
 
 
 def test_rules_show_short_thresholds_that_separate_the_same_rows() -> None:
@@ -184,27 +180,3 @@ def test_rules_show_short_thresholds_that_separate_the_same_rows() -> None:
         assert ((size <= float(short)) == (size <= node["threshold"])).all()
         assert f"size <= {short}" in tree["rules"]
         assert f"size <= {short}" in tree["nodes"][node["children"][0]]["edge"]
-
-
-@pytest.mark.parametrize(
-    ("difference", "verdict", "text"),
-    [
-        (
-            -0.09,
-            "undecided",
-            "age <= 3 at the root is not shown to be worse: accuracy \u22129.0 perc",
-        ),
-        (
-            0.02,
-            "undecided",
-            "age <= 3 at the root is not shown to be better: accuracy +2.0 percent",
-        ),
-        (0.02, "better", "age <= 3 at the root would be better: accuracy +2.0 percentage points"),
-    ],
-)
-def test_a_rival_is_said_to_be_no_better_than_its_interval_shows(
-    difference: float, verdict: RivalVerdict, text: str
-) -> None:
-    ends = (difference - 0.1, difference + 0.1)
-    rival = RivalSplit("age", "age <= 3", difference, *ends, verdict)
-    assert rival_sentence(rival).startswith(text)

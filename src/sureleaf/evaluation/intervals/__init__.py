@@ -19,6 +19,7 @@ from sureleaf.evaluation.intervals.resamples import (
     MeanOverSplits,
     NestedFold,
     NestedMean,
+    SplitVariance,
     corrected_resampled,
     nested_cv,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "NestedFold",
     "NestedMean",
     "OutOfBagMean",
+    "SplitVariance",
     "bca_limits",
     "bootstrap_counts",
     "bootstrap_interval",

@@ -19,6 +19,7 @@ __all__ = [
     "bootstrap_counts",
     "bootstrap_interval",
     "bootstrap_mean",
+    "group_members",
     "out_of_bag_mean",
 ]
 
@@ -43,33 +44,13 @@ def bca_limits(
 ) -> Interval[float]:
     """Return the limits of the bias-corrected and accelerated bootstrap.
 
-    Parameters
-    ----------
-    value : float
-        The statistic of all rows.
-    replicates : array-like
-        The statistic of each bootstrap sample; values that are not finite are ignored.
-    left_out : array-like
-        The statistic without each row (or block of rows), for the acceleration.
-    level : float
-    times : array-like, optional
-        Number of rows that each entry of left_out represents; one by default.
-
-    Returns
-    -------
-    Interval
+    `replicates` are the statistics of the bootstrap samples, of which infinite ones are ignored.
+    `left_out` are those without each row (or block of `times` rows), for the acceleration.
 
     References
     ----------
     .. [1] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American
        Statistical Association 82, 171-185.
-
-    Examples
-    --------
-    >>> values = np.linspace(-1, 1, 201)
-    >>> low, high = bca_limits(0.0, values, values, level=0.9)
-    >>> round(low, 4), round(high, 4)
-    (-0.9, 0.9)
     """
     check_level(level)
     sample = np.asarray(replicates, dtype=np.float64)
@@ -109,47 +90,24 @@ def bootstrap_interval(
 ) -> Estimate:
     """Return any statistic of rows with its BCa bootstrap interval.
 
-    Parameters
-    ----------
-    statistic : callable
-        Takes an array of row numbers and returns the statistic of these rows.
-    n_rows : int
-    generator : numpy.random.Generator
-    level : float
-    n_resamples : int
-    groups : array-like of shape (n_rows,), optional
-        Rows of one group are drawn together, so that the interval is valid for clustered rows.
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> x = np.arange(50.0)
-    >>> estimate = bootstrap_interval(
-    ...     lambda rows: float(x[rows].mean()), 50, generator=np.random.default_rng(0)
-    ... )
-    >>> estimate.value, estimate.low < 21 < estimate.value < 28 < estimate.high
-    (24.5, True)
+    The statistic takes an array of row numbers. Rows of one group are drawn together, so that the
+    interval is valid for clustered rows.
     """
     check_level(level)
     if n_rows < 2:
         raise InvalidArgumentError(f"The bootstrap needs at least two rows; got {n_rows}.")
-    members = _members(n_rows, groups)
+    members = group_members(n_rows, groups)
     n_units = n_rows if members is None else len(members)
-    everything = np.arange(n_rows)
-    value = float(statistic(everything))
-    replicates = np.empty(n_resamples)
-    for b in range(n_resamples):
-        drawn = generator.integers(n_units, size=n_units)
-        rows = drawn if members is None else np.concatenate([members[unit] for unit in drawn])
-        replicates[b] = statistic(rows)
-    left_out = []
-    for block in np.array_split(generator.permutation(n_units), min(n_units, N_JACKKNIFE)):
-        units = np.delete(np.arange(n_units), block)
+
+    def of_units(units: IntArray) -> float:
         rows = units if members is None else np.concatenate([members[unit] for unit in units])
-        left_out.append(statistic(rows))
+        return statistic(rows)
+
+    value = float(statistic(np.arange(n_rows)))
+    draws = (generator.integers(n_units, size=n_units) for _ in range(n_resamples))
+    replicates = [of_units(drawn) for drawn in draws]
+    blocks = np.array_split(generator.permutation(n_units), min(n_units, N_JACKKNIFE))
+    left_out = [of_units(np.delete(np.arange(n_units), block)) for block in blocks]
     low, high = bca_limits(value, replicates, left_out, level=_expanded(level, n_units))
     name = "BCa bootstrap" + ("" if members is None else " of groups")
     return Estimate(value, low, high, level, name)
@@ -170,7 +128,8 @@ def _expanded(level: float, n: float) -> float:
     return min(2 * float(ndtr(reach)) - 1, 1 - 1e-6)
 
 
-def _members(n_rows: int, groups: ArrayLike | None) -> list[IntArray] | None:
+def group_members(n_rows: int, groups: ArrayLike | None) -> list[IntArray] | None:
+    """Return the rows of each group, which are drawn together; None without groups."""
     if groups is None:
         return None
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
@@ -194,14 +153,8 @@ def bootstrap_mean(
 ) -> Estimate:
     """Return the (weighted) mean loss of independent rows with its BCa bootstrap interval.
 
-    It is faster than `bootstrap_interval`: a draw is a sum, and the acceleration has a closed
-    form. An infinite loss (the log of a zero probability) makes value and high infinite.
-
-    Examples
-    --------
-    >>> estimate = bootstrap_mean([0, 0, 1, 5], generator=np.random.default_rng(0))
-    >>> estimate.value, estimate.low >= 0
-    (1.5, True)
+    It is faster than `bootstrap_interval`: a draw is a sum, and the acceleration has a closed form.
+    An infinite loss (the log of a zero probability) makes value and high infinite.
     """
     check_level(level)
     values = np.asarray(losses, dtype=np.float64)
@@ -246,31 +199,10 @@ def bootstrap_counts(
     level: float = 0.95,
     n_resamples: int = 2000,
 ) -> Estimate:
-    """Return any statistic of counts with its BCa bootstrap interval.
+    """Return any statistic of counts, such as a confusion matrix, with its BCa bootstrap interval.
 
     Rows of one cell are equal, so a bootstrap sample is a multinomial draw of the cells. The time
     does not depend on the number of rows.
-
-    Parameters
-    ----------
-    statistic : callable
-        Takes an array of counts, of the shape of `counts`, and returns the statistic.
-    counts : array-like of whole numbers
-        For example a confusion matrix.
-    generator, level, n_resamples
-        As for `bootstrap_interval`.
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> estimate = bootstrap_counts(
-    ...     lambda table: float(np.trace(table) / table.sum()), [[40, 10], [10, 40]],
-    ...     generator=np.random.default_rng(0))
-    >>> estimate.value, estimate.low < 0.74 < 0.86 < estimate.high
-    (0.8, True)
     """
     check_level(level)
     cells = np.asarray(counts, dtype=np.float64)
@@ -299,7 +231,6 @@ class OutOfBagMean:
 
     Attributes
     ----------
-    value, standard_error : float
     row_means : ndarray of shape (n,)
         Mean loss of each row over the samples without it; NaN for a row that is in all.
     rows_without_term : int
@@ -307,12 +238,6 @@ class OutOfBagMean:
     degrees_of_freedom : float
         How well the samples determine the standard error, by Satterthwaite: twice its fourth power,
         divided by the Monte-Carlo variance of its square.
-
-    Examples
-    --------
-    >>> estimate = out_of_bag_mean(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[2, 0], [0, 2]]))
-    >>> estimate.value, estimate.rows_without_term
-    (1.0, 0)
     """
 
     value: float
@@ -327,26 +252,16 @@ def out_of_bag_mean(
 ) -> OutOfBagMean:
     """Return the leave-one-out bootstrap: the loss of each row over the samples without it.
 
-    The standard error is (38) of [1]_: the influence of a row is
-    ``(2 + 1/(n-1)) (E_i - E) / n + sum_b (N_ib - mean N_i) q_b``. From its square, the noise of a
-    finite number of samples is subtracted, ``n sum_b (q_b - mean q)^2`` [2]_. The result is
-    unbiased but varies much if there are fewer samples than rows, so it is at least the standard
-    error of as many independent rows. How much it varies is known: with other samples, each of the
-    n influences would differ by a normal error of variance ``s = sum_b (q_b - mean q)^2``, and so
-    the sum of their squares, V, by a variance of ``2 n s^2 + 4 s V``.
+    Losses and counts have one row per bootstrap sample and one column per row; counts say how often
+    the row is in the sample.
 
-    Parameters
-    ----------
-    losses : ndarray of shape (B, n)
-        Loss of each row under each bootstrap model; used only where counts are 0.
-    counts : ndarray of shape (B, n)
-        How often each row is in each bootstrap sample.
-    weights : ndarray of shape (n,), optional
-        Weights of the rows in the mean.
-
-    Returns
-    -------
-    OutOfBagMean
+    The standard error is (38) of [1]_: the influence of a row is ``(2 + 1/(n-1)) (E_i - E) / n +
+    sum_b (N_ib - mean N_i) q_b``. From its square, the noise of a finite number of samples is
+    subtracted, ``n sum_b (q_b - mean q)^2`` [2]_. The result is unbiased but varies much if there
+    are fewer samples than rows, so it is at least the standard error of as many independent rows.
+    How much it varies is known: with other samples, each of the n influences would differ by a
+    normal error of variance ``s = sum_b (q_b - mean q)^2``, and so the sum of their squares, V, by
+    a variance of ``2 n s^2 + 4 s V``.
 
     References
     ----------
@@ -354,13 +269,6 @@ def out_of_bag_mean(
        method. Journal of the American Statistical Association 92, 548-560.
     .. [2] Wager, S., Hastie, T., Efron, B. (2014). Confidence intervals for random forests: the
        jackknife and the infinitesimal jackknife. JMLR 15, 1625-1651.
-
-    Examples
-    --------
-    >>> counts = np.random.default_rng(0).multinomial(50, np.full(50, 1 / 50), size=400)
-    >>> estimate = out_of_bag_mean(np.broadcast_to(np.arange(50) % 2.0, (400, 50)), counts)
-    >>> round(estimate.value, 4), round(estimate.standard_error, 2)  # no learning: sqrt(.25 / 50)
-    (0.5, 0.07)
     """
     out = counts == 0
     n_terms = out.sum(axis=0)

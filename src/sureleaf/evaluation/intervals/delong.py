@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtri
 
 from sureleaf.arguments import FloatArray, check_level
@@ -15,19 +15,7 @@ __all__ = ["delong_covariance", "delong_interval", "delong_one_vs_rest", "newcom
 
 
 def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the areas under the ROC curves of several scores, and their covariance.
-
-    Parameters
-    ----------
-    positive : array-like of bool, shape (n,)
-        Which rows are of the positive class.
-    scores : array-like, shape (n,) or (m, n)
-        Scores of one or of m models; higher means a more probable positive class, ties half.
-
-    Returns
-    -------
-    areas : ndarray of shape (m,)
-    covariance : ndarray of shape (m, m)
+    """Return the areas under the ROC curves of m scores of the same rows, and their covariance.
 
     References
     ----------
@@ -36,15 +24,7 @@ def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArra
        Biometrics 44, 837-845.
     .. [2] Sun, X., Xu, W. (2014). Fast implementation of DeLong's algorithm. IEEE Signal
        Processing Letters 21, 1389-1393: mid-ranks, O(n log n).
-
-    Examples
-    --------
-    >>> areas, covariance = delong_covariance([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> float(areas[0]), float(covariance[0, 0])
-    (0.75, 0.125)
     """
-    from scipy.stats import rankdata  # slow to import, and not needed by other intervals
-
     is_positive = np.asarray(positive, dtype=bool)
     table = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     n_positive = int(is_positive.sum())
@@ -54,15 +34,23 @@ def delong_covariance(positive: ArrayLike, scores: ArrayLike) -> tuple[FloatArra
             "The area under a ROC curve needs two rows of each class to have a variance; "
             f"got {n_positive} positive and {n_negative} negative rows."
         )
-    ahead = np.empty((len(table), n_positive))  # share of negatives that a positive outranks
-    behind = np.empty((len(table), n_negative))  # share of positives that outrank a negative
+    ahead, behind = np.empty((len(table), n_positive)), np.empty((len(table), n_negative))
     for model, row in enumerate(table):
-        ranks = rankdata(row)
-        ahead[model] = (ranks[is_positive] - rankdata(row[is_positive])) / n_negative
-        behind[model] = 1 - (ranks[~is_positive] - rankdata(row[~is_positive])) / n_positive
+        ahead[model], behind[model] = _placements(is_positive, row)
     covariance = np.atleast_2d(np.cov(ahead)) / n_positive
     covariance += np.atleast_2d(np.cov(behind)) / n_negative
     return ahead.mean(axis=1), covariance
+
+
+def _placements(
+    is_positive: NDArray[np.bool_], scores: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of negatives that each positive outranks, and of positives above each."""
+    from scipy.stats import rankdata  # slow to import, and not needed by other intervals
+
+    ranks, own, other = rankdata(scores), scores[is_positive], scores[~is_positive]
+    ahead = (ranks[is_positive] - rankdata(own)) / len(other)
+    return ahead, 1 - (ranks[~is_positive] - rankdata(other)) / len(own)
 
 
 def delong_interval(positive: ArrayLike, scores: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -71,23 +59,6 @@ def delong_interval(positive: ArrayLike, scores: ArrayLike, *, level: float = 0.
     The logit keeps the interval inside 0 and 1. If DeLong's variance is zero or undefined (perfect
     ranking, one positive row), Newcombe's score interval is used instead, and ``method`` reports
     it.
-
-    Parameters
-    ----------
-    positive : array-like of bool, shape (n,)
-    scores : array-like, shape (n,)
-    level : float
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> print(delong_interval([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
-    0.7500 (95 % interval 0.0693 to 0.9918; DeLong, logit scale)
-    >>> print(delong_interval([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8]))
-    1.0000 (95 % interval 0.3856 to 1.0000; Newcombe's score interval)
     """
     from scipy.stats import rankdata
 
@@ -118,29 +89,8 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
 
     Every row has one influence on the mean of the areas: where it is of the class, and, for every
     other class, where it is of the rest. Within the rows of each class these are independent, and
-    for two classes the variance is DeLong's.
-
-    Parameters
-    ----------
-    classes : array-like of class codes, shape (n,)
-    scores : array-like of shape (n, m)
-        A score for each class; a class without rows is left out of the mean.
-    level : float
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> scores = [[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.2, 0.5, 0.3], [0.3, 0.2, 0.5],
-    ...           [0.4, 0.4, 0.2], [0.1, 0.6, 0.3]]
-    >>> estimate = delong_one_vs_rest([0, 0, 1, 2, 2, 1], scores)
-    >>> round(estimate.value, 4), estimate.method
-    (0.8125, 'DeLong, one against the rest, logit scale')
+    for two classes the variance is DeLong's. A class without rows is left out of the mean.
     """
-    from scipy.stats import rankdata
-
     codes, table = np.asarray(classes), np.asarray(scores, dtype=np.float64)
     counts = np.bincount(codes, minlength=table.shape[1])
     present = np.flatnonzero(counts)
@@ -153,9 +103,7 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
     for code in present:
         own = codes == code
         n_own, n_rest = int(counts[code]), len(codes) - int(counts[code])
-        ranks = rankdata(table[:, code])
-        ahead = (ranks[own] - rankdata(table[own, code])) / n_rest
-        behind = 1 - (ranks[~own] - rankdata(table[~own, code])) / n_own
+        ahead, behind = _placements(own, table[:, code])
         influence[own] += ahead / n_own / len(present)
         influence[~own] += behind / n_rest / len(present)
         areas.append(float(ahead.mean()))
@@ -179,19 +127,13 @@ def newcombe_auc(
 ) -> Interval[float]:
     """Score interval for an area under the ROC curve; works at 0 and 1.
 
-    The areas a with ``|area - a| <= z sqrt(V(a))``, V the variance of Hanley and McNeil with
-    both class sizes at their mean (Newcombe's method 5).
+    The areas a with ``|area - a| <= z sqrt(V(a))``, V the variance of Hanley and McNeil with both
+    class sizes at their mean (Newcombe's method 5).
 
     References
     ----------
     .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
        Mann-Whitney statistic. Part 2. Statistics in Medicine 25, 559-573.
-
-    Examples
-    --------
-    >>> low, high = newcombe_auc(1.0, 20, 20)
-    >>> round(low, 4), high
-    (0.8987, 1.0)
     """
     from scipy.optimize import brentq
 

@@ -17,10 +17,10 @@ __all__ = [
     "MeanOverSplits",
     "NestedFold",
     "NestedMean",
+    "SplitVariance",
     "corrected_resampled",
     "nested_cv",
     "splits_of_one_round",
-    "variance_of_mean",
 ]
 
 
@@ -28,13 +28,7 @@ __all__ = [
 class Estimate(TextDisplay):
     """A value, its interval, and the method the interval comes from.
 
-    Attributes
-    ----------
-    value, low, high : float
-    level : float
-        Level of the interval, for example 0.95.
-    method : str
-        The method, and whether the interval is for this model or for the algorithm.
+    The method says whether the interval is for this model or for the algorithm.
 
     Examples
     --------
@@ -58,17 +52,42 @@ class Estimate(TextDisplay):
 
 
 @dataclass(frozen=True)
-class MeanOverSplits:
-    """A mean over the splits of a design, its standard error, interval and t test against zero.
+class SplitVariance:
+    """How the variance of a mean over splits depends on their number.
 
     Attributes
     ----------
-    value, standard_error, low, high : float
-    level : float
-    degrees : int
-        Degrees of freedom, one less than there are splits (or splits of one round).
-    p_value : float
-        Two-sided, of the hypothesis that the mean is zero.
+    spread : float
+        Variance of the values of the splits.
+    hidden : float
+        Variance of the mean that the splits cannot show, such as that of the class proportions if
+        all splits have the same.
+    least : float
+        What the variance of the mean is at least, whatever the splits show.
+    """
+
+    spread: float
+    test_to_train: float
+    hidden: float
+    least: float
+
+    def of_mean(self, n_splits: float) -> float:
+        """Return the variance of the mean of so many splits.
+
+        It is that of Nadeau and Bengio, which corrects for shared training rows, but at least that
+        of the rows alone, ``spread * n_test / n``, plus the hidden variance.
+        """
+        ratio = self.test_to_train
+        corrected = (1 / n_splits + ratio) * self.spread
+        of_rows = self.spread * ratio / (1 + ratio) + self.hidden
+        return max(corrected, of_rows, self.least)
+
+
+@dataclass(frozen=True)
+class MeanOverSplits:
+    """A mean over the splits of a design, its standard error, interval and t test against zero.
+
+    There is one degree of freedom less than there are splits (or splits of one round).
     """
 
     value: float
@@ -78,36 +97,20 @@ class MeanOverSplits:
     level: float
     degrees: int
     p_value: float
+    variance: SplitVariance
 
 
 MIN_DEGREES = 9
 """Degrees of freedom of ten folds: a round of hold-outs has fewer splits, but many repeats."""
 
 
-def variance_of_mean(
-    spread: float, n_splits: float, test_to_train: float, hidden_variance: float
-) -> float:
-    """Return the variance of a mean over splits whose values have a variance of ``spread``.
-
-    It is that of Nadeau and Bengio, which corrects for shared training rows, but at least that of
-    the rows alone, ``spread * n_test / n``, plus the variance that the splits cannot show.
-    """
-    corrected = (1 / n_splits + test_to_train) * spread
-    return max(corrected, spread * test_to_train / (1 + test_to_train) + hidden_variance)
-
-
 def splits_of_one_round(n_splits: float, test_to_train: float) -> float:
     """Return the number of splits, but at most as many as have disjoint test parts.
 
     A recall, precision or F changes to first order with the decision boundary. All splits of a
-    table share most training rows, so their boundaries move together with the sample, and no
-    number of repeats shows that part of the variance. So the interval of such a measure is that of
-    one round: k splits for (repeated) k-fold, n/n_test for repeated hold-outs.
-
-    Examples
-    --------
-    >>> splits_of_one_round(50, test_to_train=1 / 9)
-    10.0
+    table share most training rows, so their boundaries move together with the sample, and no number
+    of repeats shows that part of the variance. So the interval of such a measure is that of one
+    round: k splits for (repeated) k-fold, n/n_test for repeated hold-outs.
     """
     return min(n_splits, 1 + 1 / test_to_train) if test_to_train > 0 else n_splits
 
@@ -122,26 +125,17 @@ def corrected_resampled(
     one_round: bool = False,
     degrees_of_one_round: bool = False,
 ) -> MeanOverSplits:
-    r"""Return a mean over splits with the interval of Nadeau and Bengio.
+    """Return a mean over splits with the interval of Nadeau and Bengio.
 
     The splits share training rows, so their values are correlated. The variance of the mean is
     estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J``. It was derived for repeated
     hold-outs; for (repeated) k-fold it is an approximation that works well [2]_.
-    ``test_to_train=0`` is the plain t interval, which is too short for overlapping splits.
+    ``test_to_train=0`` is the plain t interval [1]_, which is too short for overlapping splits.
 
     Parameters
     ----------
-    values : array-like of shape (J,)
-        One value (or difference of two) per split, J at least 2.
-    test_to_train : float
-        Test rows over training rows, 1/9 for ten folds.
-    level : float
-    hidden_variance : float
-        Variance of the mean that the splits cannot show, such as that of the class proportions if
-        all splits have the same; see `variance_of_mean`.
-    least_variance : float
-        What the variance of the mean is at least, whatever the splits show, such as that of a
-        measure that moves with the decision boundary.
+    hidden_variance, least_variance : float
+        As in `SplitVariance`.
     one_round : bool
         Whether repeats leave the interval as wide as one round of splits, for measures that move
         with the decision boundary; see `splits_of_one_round`.
@@ -149,27 +143,12 @@ def corrected_resampled(
         Whether repeats leave the degrees of freedom as they are with one round, because they use
         the same rows again; for measures that are not means over rows, such as the AUC.
 
-    Returns
-    -------
-    MeanOverSplits
-
     References
     ----------
     .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
        Learning 52, 239-281.
     .. [2] Bouckaert, R., Frank, E. (2004). Evaluating the replicability of significance tests
        for comparing learning algorithms. PAKDD.
-
-    Examples
-    --------
-    Differences of seven folds, plain and corrected:
-
-    >>> d = [-0.0235, 0.0605, -0.041, 0.063, -0.0595, -0.019, 0.087]
-    >>> plain, corrected = corrected_resampled(d), corrected_resampled(d, test_to_train=1 / 6)
-    >>> round(plain.value, 5), round(plain.low, 4), round(plain.high, 4)
-    (0.00964, -0.0447, 0.0639)
-    >>> round(corrected.low, 4), round(corrected.high, 4)
-    (-0.0703, 0.0896)
     """
     check_level(level)
     array = np.asarray(values, dtype=np.float64)
@@ -191,27 +170,24 @@ def corrected_resampled(
     n_free = in_a_round if degrees_of_one_round else n_splits
     degrees = max(round(n_free) - 1, min(len(array) - 1, MIN_DEGREES))
     mean = float(array.mean())
-    spread = float(array.var(ddof=1))
-    variance = variance_of_mean(spread, n_splits, test_to_train, hidden_variance)
-    error = math.sqrt(max(variance, least_variance))
+    variance = SplitVariance(
+        float(array.var(ddof=1)), test_to_train, hidden_variance, least_variance
+    )
+    error = math.sqrt(variance.of_mean(n_splits))
     half = float(stdtrit(degrees, 0.5 + level / 2)) * error
     if error > 0:
         p_value = float(2 * stdtr(degrees, -abs(mean) / error))
     else:
         p_value = 1.0 if mean == 0 else 0.0
-    return MeanOverSplits(mean, error, mean - half, mean + half, level, degrees, p_value)
+    return MeanOverSplits(mean, error, mean - half, mean + half, level, degrees, p_value, variance)
 
 
 @dataclass(frozen=True)
 class NestedFold:
-    """Losses of the rows of one outer fold, and of the inner folds in the rest.
+    """Losses of the rows of one outer fold, and of the rows of the other folds.
 
-    Attributes
-    ----------
-    outer : ndarray
-        Losses of the rows of the fold under the model of all other folds.
-    inner : ndarray
-        Losses of the rows of the other folds, each under the model of the remaining folds.
+    `outer` are those under the model of all other folds, `inner` those under the model of the
+    remaining folds.
     """
 
     outer: FloatArray
@@ -222,14 +198,8 @@ class NestedFold:
 class NestedMean:
     """Mean loss with the nested cross-validation interval.
 
-    Attributes
-    ----------
-    value : float
-        Estimate corrected for the bias of the smaller training sets.
-    standard_error : float
-        Root of the estimated mean squared error, kept between the naive standard error and
-        sqrt(K) times it.
-    low, high, level : float
+    The value is corrected for the bias of the smaller training sets. The standard error is the root
+    of the estimated mean squared error, kept between the naive standard error and sqrt(K) times it.
     """
 
     value: float
@@ -242,37 +212,18 @@ class NestedMean:
 def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95) -> NestedMean:
     """Return the mean loss of an algorithm with the interval of Bates et al..
 
-    Outer folds measure how far a cross-validation estimate is from the error on unseen rows:
-    ``MSE = mean((inner mean - outer mean)^2) - mean(var(outer) / |fold|)`` (Algorithm 1),
-    scaled by ``(K-1)/K`` to all rows and kept between the naive variance and K times it. The
-    value is ``inner mean - (1 + (K-2)/K) (inner mean - outer mean)``, the bias correction. The
-    mean squared error is estimated from as many values as there are outer folds, so few repeats
-    leave it uncertain; Student's t allows for that, where the paper has the normal quantile and
-    hundreds of repeats.
-
-    Parameters
-    ----------
-    folds : sequence of NestedFold
-        The K outer folds of every repeat.
-    n_splits : int
-        K, at least 3.
-    level : float
-
-    Returns
-    -------
-    NestedMean
+    The folds are the K outer folds of every repeat. They measure how far a cross-validation
+    estimate is from the error on unseen rows: ``MSE = mean((inner mean - outer mean)^2) -
+    mean(var(outer) / |fold|)`` (Algorithm 1), scaled by ``(K-1)/K`` to all rows and kept between
+    the naive variance and K times it. The value is ``inner mean - (1 + (K-2)/K) (inner mean - outer
+    mean)``, the bias correction. The mean squared error is estimated from as many values as there
+    are outer folds, so few repeats leave it uncertain; Student's t allows for that, where the paper
+    has the normal quantile and hundreds of repeats.
 
     References
     ----------
     .. [1] Bates, S., Hastie, T., Tibshirani, R. (2024). Cross-validation: what does it estimate
        and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
-
-    Examples
-    --------
-    >>> losses = np.tile([0.0, 0.0, 1.0], 10)
-    >>> folds = [NestedFold(losses, np.tile(losses, 4)) for _ in range(5)]
-    >>> round(nested_cv(folds, n_splits=5).value, 4)
-    0.3333
     """
     check_level(level)
     if n_splits < 3 or len(folds) < n_splits:

@@ -18,12 +18,14 @@ from sureleaf.arguments import (
     check_probabilities,
     check_weights,
     read_labels,
+    row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals.resamples import Estimate
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import predicted_class
+from sureleaf.levels.search import smallest_count
 
 __all__ = [
     "CalibrationCurve",
@@ -43,21 +45,14 @@ class CalibrationCurve:
 
     Attributes
     ----------
-    stated : ndarray
-        Mean predicted probability of each bin (without empty bins).
-    observed : ndarray
-        Share of the rows of the bin that are of the class.
+    stated, observed : ndarray
+        Mean predicted probability of each bin that is not empty, and the share of its rows that are
+        of the class.
     low, high : ndarray
-        Consistency band: where the observed rate lies, at the level, if the predicted
-        probabilities are true. A rate outside it is evidence against them.
+        Where the observed rate lies, at the level, if the predicted probabilities are true. A rate
+        outside is evidence against them.
     rows : ndarray
         Rows in each bin (effective rows if they have weights).
-    level : float
-
-    Examples
-    --------
-    >>> calibration_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2)
-    CalibrationCurve(2 bins, 0 outside their 95 % band)
     """
 
     stated: FloatArray
@@ -84,19 +79,12 @@ class LossDecomposition:
 
     Attributes
     ----------
-    loss : float
-        The quadratic loss, from 0 to 2.
     miscalibration : float
         The gain from recalibration (isotonic regression); 0 is best.
     discrimination : float
         The gain of the recalibrated probabilities over predicting the base rate.
     uncertainty : float
         Quadratic loss of predicting the base rate.
-
-    Examples
-    --------
-    >>> decompose_quadratic_loss([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
-    LossDecomposition(loss=0.5, miscalibration=0.0, discrimination=0.0, uncertainty=0.5)
     """
 
     loss: float
@@ -146,27 +134,18 @@ def calibration_curve(
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
-    probabilities : array-like of shape (n, m), or (n,) for the second of two classes
     positive : label, optional
         The positive class; by default the second of two classes. For more classes the rate of
         correct predictions against the largest probability.
-    labels : sequence, optional
-        The classes of the columns; by default those of truth, sorted.
-    n_bins : int
     strategy : {"quantile", "uniform"}
         Bins of about equally many rows, or of equal width.
     level : float
         Level of the band: quantiles of the binomial distribution at the bin's mean probability,
         a little too wide if the probabilities inside a bin differ.
-    sample_weight : array-like of shape (n,), optional
     repeats : float
-        How often each row occurs, predicted by different models; repeats do not narrow the
-        band.
-
-    Returns
-    -------
-    CalibrationCurve
+        How often each row occurs, predicted by different models; repeats do not narrow the band.
+    truth, probabilities, labels, sample_weight
+        As for `nce`.
 
     References
     ----------
@@ -182,7 +161,7 @@ def calibration_curve(
     check_level(level)
     stated, happened = _event(truth, probabilities, positive, labels)
     weights = check_weights(sample_weight, len(stated))
-    w = np.ones(len(stated)) if weights is None else weights
+    w = row_weights(weights, len(stated))
     bins = _bins(stated, n_bins, strategy)
     mass = np.bincount(bins, w)
     used = mass > 0
@@ -198,11 +177,7 @@ def calibration_curve(
 
 def _quantile(share: float, n: float, p: float) -> float:
     """Return the smallest k with P(Bin(n, p) <= k) >= share (scipy.stats is slow to import)."""
-    low, high = -1, int(n)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bdtr(middle, int(n), p) >= share else (middle, high)
-    return float(high)
+    return float(smallest_count(lambda k: bdtr(k - 1, int(n), p) >= share or k > n) - 1)
 
 
 def expected_calibration_error(
@@ -243,15 +218,7 @@ def decompose_quadratic_loss(
 
     The probability of each class is recalibrated by isotonic regression, and the parts are summed
     over classes, as the loss is. For two classes this is twice the CORP decomposition [1]_.
-
-    Parameters
-    ----------
-    truth, probabilities, labels, sample_weight
-        As for `calibration_curve`.
-
-    Returns
-    -------
-    LossDecomposition
+    Parameters as for `nce`.
 
     References
     ----------
@@ -266,7 +233,7 @@ def decompose_quadratic_loss(
     """
     codes, table, classes = read_scored(truth, probabilities, labels)
     weights = check_weights(sample_weight, len(codes))
-    w = np.ones(len(codes)) if weights is None else weights
+    w = row_weights(weights, len(codes))
     loss = recalibrated = uncertainty = 0.0
     for code in range(len(classes)):
         happened = (codes == code).astype(np.float64)
@@ -290,28 +257,12 @@ def calibration_line(
 
     The intercept (calibration in the large) is a in ``logit P = a + logit stated``: below 0, events
     are rarer than stated. The slope is b in ``logit P = a' + b logit stated``: below 1, the stated
-    probabilities are too extreme. Intervals are those of the sandwich estimator, with the
-    t distribution.
+    probabilities are too extreme [1]_. Intervals are those of the sandwich estimator, with the t
+    distribution; rows of a group need not be independent. Where the two do not exist they are NaN,
+    and the method says why.
 
-    A probability of 0 or 1 has no logit. It counts as half a row of the n rows from 0 or 1,
-    1 / (2 n), or as the stated probability nearest to 0 or 1 if that is nearer. The method says
-    so.
-
-    Parameters
-    ----------
-    happened : array-like of bool
-        Whether the event happened in each row.
-    stated : array-like of float
-        Its stated probability.
-    level : float
-        Level of the intervals.
-    sample_weight, groups : array-like, optional
-        Weights; the group of each row, if rows of a group are not independent.
-
-    Returns
-    -------
-    intercept, slope : Estimate
-        NaN where they do not exist; the method says why.
+    A probability of 0 or 1 has no logit. It counts as half a row of the n rows from 0 or 1, 1 / (2
+    n), or as the stated probability nearest to 0 or 1 if that is nearer. The method says so.
 
     References
     ----------
@@ -330,7 +281,7 @@ def calibration_line(
     event = np.asarray(happened, dtype=np.float64)
     p = np.asarray(stated, dtype=np.float64)
     weights = check_weights(sample_weight, len(event))
-    w = np.ones(len(event)) if weights is None else weights
+    w = row_weights(weights, len(event))
     units = np.arange(len(event)) if groups is None else np.unique(groups, return_inverse=True)[1]
     used = w > 0
     event, p, w, units = event[used], p[used], w[used], units[used]
@@ -344,7 +295,11 @@ def calibration_line(
         slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
     else:
         slope = _logistic(np.column_stack([odds, one]), np.zeros(len(p)), event, w, units, level)
-    return _with_note(intercept, note), _with_note(slope, note)
+    intercept, slope = (
+        one if np.isnan(one.value) else replace(one, method=one.method + note)
+        for one in (intercept, slope)
+    )
+    return intercept, slope
 
 
 def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:
@@ -359,12 +314,6 @@ def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:
     rows = "1 row has" if n_certain == 1 else f"{n_certain:,} rows have"
     note = f"; {rows} a stated probability of 0 or 1, taken as {distance:.3g} away from it"
     return np.clip(p, distance, 1.0 - distance), note
-
-
-def _with_note(estimate: Estimate, note: str) -> Estimate:
-    return (
-        estimate if np.isnan(estimate.value) else replace(estimate, method=estimate.method + note)
-    )
 
 
 def _logistic(
@@ -428,18 +377,8 @@ def correct_priors(
 ) -> FloatArray:
     """Correct probabilities for other class proportions than in training, by Bayes' rule.
 
-    ``p_k in_use_k / trained_on_k``, normalised. Valid if only the class proportions differ, as
-    after over- and under-sampling.
-
-    Parameters
-    ----------
-    probabilities : array-like of shape (n, m), or (n,) for the second of two classes
-    trained_on, in_use : array-like of m positive shares
-        Class proportions (or counts) of the training rows, and where the model is used.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
+    ``p_k in_use_k / trained_on_k``, normalised, from the proportions (or counts) of the m classes
+    in training and in use. Valid if only these differ, as after over- and under-sampling.
 
     References
     ----------
@@ -463,18 +402,8 @@ def prior_weights(
 ) -> FloatArray:
     """Return weights that give a sample other class proportions, for ``sample_weight``.
 
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-    in_use : array-like of m positive shares
-        In the order of `labels`.
-    labels : sequence of m labels, optional
-        By default the classes of truth, sorted.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        They sum to n if every class occurs.
+    The proportions are in the order of `labels`, by default the classes of truth, sorted. The
+    weights sum to n if every class occurs.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from sureleaf.arguments import (
     check_same_length,
     check_weights,
     read_labels,
+    row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
@@ -81,7 +82,6 @@ def cost(
 
     Parameters
     ----------
-    truth, prediction : array-like of shape (n,)
     cost : array-like of shape (m, m), (m, m + 1), (n, m, m) or (n, m, m + 1)
         In the order of `labels`. An additional last column is the cost of abstaining; three
         dimensions give each row its own matrix. Negative costs are gains.
@@ -89,11 +89,6 @@ def cost(
         The classes; by default those that occur, sorted.
     abstain : label
         The prediction that means abstaining.
-    sample_weight : array-like of shape (n,), optional
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -145,23 +140,17 @@ def decide(
     *,
     abstain: object = None,
 ) -> LabelArray:
-    """Return the decision with the least expected cost for each row.
+    """Return the label of the decision with the least expected cost per row, the first of a tie.
 
     Parameters
     ----------
     probabilities : array-like of shape (n, m), or (n,) for the second of two classes
     cost : array-like
-        ``cost[actual][predicted]``, as for `sureleaf.measures.cost`, with an abstain column if
-        abstaining is a choice.
+        As for `sureleaf.measures.cost`, with an abstain column if abstaining is a choice.
     labels : sequence of m labels
         The classes, in the order of the columns and of the cost matrix.
     abstain : label
         What to return if abstaining costs least.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Labels; the first of a tie.
 
     Examples
     --------
@@ -187,21 +176,8 @@ def cost_threshold(
     """Return the probability of the positive class from which predicting it costs least.
 
     ``(C(+|-) - C(-|-)) / (C(+|-) - C(-|-) + C(-|+) - C(+|+))``, the threshold that `decide` uses
-    for two classes.
-
-    Parameters
-    ----------
-    cost : array-like of shape (2, 2)
-        ``cost[actual][predicted]``.
-    labels : sequence of two labels, optional
-        The classes in the order of the matrix.
-    positive : label, optional
-        By default the second class.
-
-    Returns
-    -------
-    float
-        At most 0: always predict the positive class; 1 or more: never.
+    for two classes, by default 0 and 1. At most 0 means to always predict the positive class, 1 or
+    more never.
 
     Examples
     --------
@@ -247,19 +223,12 @@ class CostCurve:
     ----------
     condition : ndarray
         Probability cost of the positive class, ``p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-))``.
-    cost : ndarray
+    cost, thresholds : ndarray
         Normalised expected cost with the best threshold for that condition, from 0 to .5.
-    thresholds : ndarray
-        The best threshold.
     trivial : ndarray
         Cost of the better of always and never predicting the positive class.
     area : float
         Area under the curve: the mean cost over all conditions; .25 for the trivial classifiers.
-
-    Examples
-    --------
-    >>> cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    CostCurve(area=0.1250, trivial 0.25)
     """
 
     condition: FloatArray
@@ -274,19 +243,10 @@ class CostCurve:
 
 @dataclass(frozen=True, eq=False)
 class CostByThreshold:
-    """Mean cost a row at every threshold that changes a prediction.
+    """Mean cost per row at every threshold that changes a prediction.
 
-    Attributes
-    ----------
-    thresholds, costs : ndarray
-        A row is predicted positive if its probability is at least the threshold.
-    best, best_cost : float
-        The threshold with the least cost on these rows, and that cost; optimistic for new rows.
-
-    Examples
-    --------
-    >>> cost_by_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost=[[0, 1], [5, 0]]).best
-    0.35
+    A row is predicted positive if its probability is at least the threshold. `best` has the least
+    cost on these rows, which is optimistic for new rows.
     """
 
     thresholds: FloatArray
@@ -306,16 +266,7 @@ def cost_curve(
 ) -> CostCurve:
     """Cost curve: the lower envelope of ``FNR c + FPR (1 - c)`` over thresholds.
 
-    Parameters
-    ----------
-    truth, scores, positive, labels, sample_weight
-        As for `sureleaf.measures.roc`.
-    n_points : int
-        Number of operating conditions c between 0 and 1.
-
-    Returns
-    -------
-    CostCurve
+    There are `n_points` operating conditions c between 0 and 1; other parameters as for `roc`.
 
     References
     ----------
@@ -379,16 +330,7 @@ def cost_by_threshold(
 ) -> CostByThreshold:
     """Mean cost of predicting the positive class from each threshold on.
 
-    Parameters
-    ----------
-    truth, probabilities, positive, labels, sample_weight
-        As for `sureleaf.measures.zero_one_loss`, two classes.
-    cost : array-like of shape (2, 2) or (n, 2, 2)
-        ``cost[actual][predicted]``, in the order of `labels`.
-
-    Returns
-    -------
-    CostByThreshold
+    Parameters as for `zero_one_loss` and `cost`; there are two classes.
 
     Examples
     --------
@@ -406,7 +348,7 @@ def cost_by_threshold(
     yes = positive_class(positive, classes)
     own = matrix[np.arange(len(codes)), codes] if matrix.ndim == 3 else matrix[codes]
     weights = check_weights(sample_weight, len(codes))
-    w = np.ones(len(codes)) if weights is None else weights
+    w = row_weights(weights, len(codes))
     order = np.argsort(-table[:, yes], kind="stable")
     scores = table[order, yes]
     change = (w * (own[:, yes] - own[:, 1 - yes]))[order]

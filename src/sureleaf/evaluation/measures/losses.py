@@ -40,6 +40,7 @@ __all__ = [
     "cross_entropy",
     "cross_entropy_parts",
     "log_losses",
+    "mean_loss",
     "nce",
     "quadratic_loss",
     "quadratic_losses",
@@ -86,7 +87,8 @@ def quadratic_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
     return np.asarray(squares)
 
 
-def _mean(losses: FloatArray, weights: FloatArray | None) -> float:
+def mean_loss(losses: FloatArray, weights: FloatArray | None) -> float:
+    """Return the weighted mean of the losses of rows."""
     if weights is None:
         return float(losses.mean())
     used = weights > 0  # a weight of 0 removes a row, even one with infinite loss
@@ -113,17 +115,13 @@ def nce(
         The classes of the columns; by default those of truth, sorted.
     sample_weight : array-like of shape (n,), optional
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(nce(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]]), 4)
     0.4581
     """
     codes, table, _ = read_scored(truth, probabilities, labels)
-    return _mean(log_losses(codes, table), check_weights(sample_weight, len(codes)))
+    return mean_loss(log_losses(codes, table), check_weights(sample_weight, len(codes)))
 
 
 def quadratic_loss(
@@ -143,7 +141,7 @@ def quadratic_loss(
     0.29
     """
     codes, table, _ = read_scored(truth, probabilities, labels)
-    return _mean(quadratic_losses(codes, table), check_weights(sample_weight, len(codes)))
+    return mean_loss(quadratic_losses(codes, table), check_weights(sample_weight, len(codes)))
 
 
 def zero_one_loss(
@@ -157,19 +155,9 @@ def zero_one_loss(
 ) -> float:
     """Share of rows on the wrong side of a threshold (01L, at .5).
 
-    Parameters
-    ----------
-    truth, probabilities, labels, sample_weight
-        As for `nce`. Predicted labels instead of probabilities are compared with the truth.
-    threshold : float, optional
-        A row is positive if its probability is at least this, (25); by default .5 for two
-        classes, and the most probable class (the first on ties) for more.
-    positive : label, optional
-        The positive class for a threshold; by default the second of two.
-
-    Returns
-    -------
-    float
+    A row is positive if its probability is at least the threshold, (25); by default .5 for two
+    classes, and the most probable class (the first on ties) for more. Predicted labels instead of
+    probabilities are compared with the truth. Other parameters as for `nce`.
 
     Examples
     --------
@@ -182,30 +170,21 @@ def zero_one_loss(
     if given.ndim == 1 and given.dtype.kind != "f":
         actual, predicted = read_pair(truth, given)
         wrong = np.asarray(actual != predicted, dtype=np.float64)
-        return _mean(wrong, check_weights(sample_weight, len(predicted)))
+        return mean_loss(wrong, check_weights(sample_weight, len(predicted)))
     codes, table, classes = read_scored(truth, probabilities, labels)
     if threshold is None and len(classes) != 2 and positive is None:
         wrong = predicted_class(table) != codes
     else:
         code = positive_class(positive, classes)
         wrong = (table[:, code] >= (0.5 if threshold is None else threshold)) != (codes == code)
-    return _mean(wrong.astype(np.float64), check_weights(sample_weight, len(codes)))
+    return mean_loss(wrong.astype(np.float64), check_weights(sample_weight, len(codes)))
 
 
 @dataclass(frozen=True)
 class CrossEntropyParts:
     """Cross-entropy as the sum of entropy and divergence, H(p, q) = H(p) + KL(p||q), (16).
 
-    Attributes
-    ----------
-    total, entropy, divergence : float
-        In nats, summed over rows; the entropy of one-hot truth is 0.
-
-    Examples
-    --------
-    >>> parts = cross_entropy_parts([[0.5, 0.5]], [[0.5, 0.5]])
-    >>> round(parts.total, 4), round(parts.entropy, 4), parts.divergence
-    (0.6931, 0.6931, 0.0)
+    In nats, summed over rows; the entropy of one-hot truth is 0.
     """
 
     total: float
@@ -222,17 +201,8 @@ def cross_entropy(
 ) -> float:
     """Sum over rows of -sum_k y_k log q_k, in nats, (15): a sum, not a mean.
 
-    Parameters
-    ----------
-    truth : array-like of shape (n,) or (n, m)
-        Labels, or the true class probabilities of each row (one-hot or soft).
-    probabilities, labels, sample_weight
-        As for `nce`.
-
-    Returns
-    -------
-    float
-        Infinite if a class that can occur had probability 0.
+    The truth may also be the true class probabilities of each row, (n, m); other parameters as for
+    `nce`. Infinite if a class that can occur had probability 0.
 
     Examples
     --------
@@ -272,7 +242,7 @@ def cross_entropy_parts(
         check_same_length(truth=soft, probabilities=table)
         losses, entropies = _minus_p_log_q(soft, table), _minus_p_log_q(soft, soft)
     weights = check_weights(sample_weight, len(losses))
-    total = _mean(losses, weights) * (len(losses) if weights is None else float(weights.sum()))
+    total = mean_loss(losses, weights) * (len(losses) if weights is None else float(weights.sum()))
     entropy = float(entropies.sum() if weights is None else weights @ entropies)
     divergence = total - entropy
     return CrossEntropyParts(total, entropy, max(divergence, 0.0))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import FloatArray, IntArray
+from sureleaf.arguments import FloatArray, IntArray, row_weights
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
-from sureleaf.evaluation.measures import calibration, losses, ranking, rates
+from sureleaf.evaluation.measures import losses, ranking, rates
 from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.levels.decisions import cheapest_decision, predicted_class
@@ -24,15 +24,7 @@ __all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure"]
 class Scored:
     """Truth, prediction and probabilities of some rows, ready for a measure.
 
-    Attributes
-    ----------
-    truth, prediction : ndarray of class codes
-    probabilities : ndarray of shape (n, m), or None
-    weights : ndarray or None
-    cost : ndarray of shape (m, m) or (n, m, m), or None
-    n_classes : int
-    positive : int
-        Code of the positive class.
+    Truth, prediction and the positive class are codes. There may be a cost matrix, or one per row.
     """
 
     truth: IntArray
@@ -45,6 +37,11 @@ class Scored:
 
     def __len__(self) -> int:
         return len(self.truth)
+
+    @property
+    def row_weights(self) -> FloatArray:
+        """Weights of the rows, 1 for each if they have none."""
+        return row_weights(self.weights, len(self))
 
     def take(self, rows: IntArray) -> "Scored":
         """Return the rows with these numbers, which may repeat."""
@@ -66,22 +63,18 @@ Counted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure, and what decides its interval.
+    """A measure, and what decides its interval. All functions take `Scored` rows.
 
     Attributes
     ----------
-    name : str
-    value : callable
-        `Scored` rows -> the value.
     row_values : callable, optional
-        `Scored` rows -> one number per row, whose weighted mean is the value.
+        Rows -> one number per row, whose weighted mean is the value.
     counted : callable, optional
-        `Scored` rows -> which rows are counted, among which rows, for a rate.
+        Rows -> which rows are counted, among which rows, for a rate.
     of_counts : callable, optional
         Confusion matrix and code of the positive class -> the value, for measures of counts.
     defined : callable, optional
-        `Scored` rows -> whether the measure is defined for them; by default it always is.
-    needs_probabilities, greater_is_better, needs_cost : bool
+        Rows -> whether the measure is defined for them; by default it always is.
     low, high : float
         The range of the measure.
 
@@ -126,17 +119,6 @@ class Measure:
         return self.value(rows) if self.defined is None or self.defined(rows) else np.nan
 
 
-def _mean(row_values: Callable[[Scored], FloatArray]) -> Callable[[Scored], float]:
-    def value(rows: Scored) -> float:
-        values = row_values(rows)
-        if rows.weights is None:
-            return float(values.mean())
-        used = rows.weights > 0
-        return float(np.average(values[used], weights=rows.weights[used]))
-
-    return value
-
-
 def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = True) -> Measure:
     def value(rows: Scored) -> float:
         chosen, among = counted(rows)
@@ -166,12 +148,23 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
 def _loss(
     name: str,
     row_values: Callable[[Scored], FloatArray],
-    high: float,
+    high: float = np.inf,
     *,
+    counted: Callable[[Scored], Counted] | None = None,
     probabilities: bool = True,
+    cost: bool = False,
 ) -> Measure:
     return Measure(
-        name, _mean(row_values), row_values, None, probabilities, False, 0.0, high, None, _any
+        name,
+        lambda rows: losses.mean_loss(row_values(rows), rows.weights),
+        row_values,
+        counted,
+        needs_probabilities=probabilities,
+        greater_is_better=False,
+        low=-np.inf if cost else 0.0,
+        high=high,
+        defined=_any,
+        needs_cost=cost,
     )
 
 
@@ -210,17 +203,6 @@ def _average_precision(rows: Scored) -> float:
     )
 
 
-def _calibration_error(rows: Scored) -> float:
-    positive = rows.positive if rows.n_classes == 2 else None
-    return calibration.expected_calibration_error(
-        rows.truth,
-        _table(rows),
-        positive=positive,
-        labels=list(range(rows.n_classes)),
-        sample_weight=rows.weights,
-    )
-
-
 def _wrong_side(rows: Scored) -> FloatArray:
     """Return the 0/1 loss: at .5 for two classes, of the most probable class for more."""
     table = _table(rows)
@@ -228,6 +210,10 @@ def _wrong_side(rows: Scored) -> FloatArray:
         return np.asarray(predicted_class(table) != rows.truth, dtype=np.float64)
     predicted = table[:, rows.positive] >= 0.5
     return np.asarray(predicted != (rows.truth == rows.positive), dtype=np.float64)
+
+
+def _on_wrong_side(rows: Scored) -> Counted:
+    return _wrong_side(rows) > 0, np.ones(len(rows), dtype=bool)
 
 
 def _costs(rows: Scored) -> FloatArray:
@@ -293,21 +279,11 @@ NAMED: dict[str, Measure] = {
         ),
         _of_table("kappa", lambda counts, _: rates.kappa_of(counts), -1.0, _of_several),
         _of_table("matthews", lambda counts, _: rates.matthews_of(counts), -1.0, _of_several),
-        _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows)), np.inf),
+        _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows))),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
-        _loss("zero_one_loss", _wrong_side, 1.0),
-        Measure(
-            "cost", _mean(_costs), _costs, greater_is_better=False, needs_cost=True, defined=_any
-        ),
-        Measure(
-            "decided_cost",
-            _mean(_decided_costs),
-            _decided_costs,
-            needs_probabilities=True,
-            greater_is_better=False,
-            needs_cost=True,
-            defined=_any,
-        ),
+        _loss("zero_one_loss", _wrong_side, 1.0, counted=_on_wrong_side),
+        _loss("cost", _costs, probabilities=False, cost=True),
+        _loss("decided_cost", _decided_costs, cost=True),
         Measure("auc", _auc, needs_probabilities=True, low=0.0, high=1.0, defined=_any),
         Measure(
             "average_precision",
@@ -317,15 +293,6 @@ NAMED: dict[str, Measure] = {
             high=1.0,
             defined=lambda rows: _has_weight(rows, _is(rows)),
         ),
-        Measure(
-            "expected_calibration_error",
-            _calibration_error,
-            needs_probabilities=True,
-            greater_is_better=False,
-            low=0.0,
-            high=1.0,
-            defined=_any,
-        ),
     )
 }
 """The measures of an evaluation by name. ``cost`` is the mean cost per row of the predictions,
@@ -334,7 +301,6 @@ NAMED: dict[str, Measure] = {
 _ELSEWHERE = {
     "brier": "quadratic_loss",
     "brier_score": "quadratic_loss",
-    "ece": "expected_calibration_error",
     "f1": "f_measure",
     "log_loss": "nce",
     "mcc": "matthews",
@@ -350,6 +316,12 @@ def find_measure(measure: "str | Measure") -> Measure:
     """Return the measure of that name, or the measure itself."""
     if isinstance(measure, Measure):
         return measure
+    if measure in ("ece", "expected_calibration_error"):
+        raise InvalidArgumentError(
+            f"{measure} has no interval: chance alone makes it positive, the more so in small "
+            "folds. Use sureleaf.measures.expected_calibration_error on all predictions, or "
+            "compare by quadratic_loss."
+        )
     if measure not in NAMED:
         raise InvalidArgumentError(
             f"measure must be one of {', '.join(sorted(NAMED))}, or a Measure; got {measure!r}."

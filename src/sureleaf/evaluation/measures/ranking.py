@@ -14,6 +14,7 @@ from sureleaf.arguments import (
     check_same_length,
     check_weights,
     read_labels,
+    row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.labelled_table import check_kind, find_classes, positive_class
@@ -26,17 +27,7 @@ __all__ = ["Roc", "auc", "average_precision", "roc"]
 class Roc:
     """Receiver operating characteristic: both rates at each threshold.
 
-    Attributes
-    ----------
-    false_positive_rate, true_positive_rate, thresholds : ndarray
-        A row is predicted positive if its score is at least the threshold; the first is infinite.
-    area : float
-        Area under the curve.
-
-    Examples
-    --------
-    >>> roc([0, 1, 1], [0.2, 0.7, 0.9])
-    Roc(area=1.0000, 4 points)
+    A row is predicted positive if its score is at least the threshold; the first is infinite.
     """
 
     false_positive_rate: FloatArray
@@ -91,22 +82,13 @@ def roc(
     Parameters
     ----------
     truth : array-like of shape (n,)
+        Rows of both classes.
     scores : array-like of shape (n,) or (n, m)
         Scores of the positive class, or one column of scores per class.
     positive : label, optional
         By default the second of two classes.
     labels : sequence, optional
         The classes of the columns; by default those of truth, sorted.
-    sample_weight : array-like of shape (n,), optional
-
-    Returns
-    -------
-    Roc
-
-    Raises
-    ------
-    InvalidArgumentError
-        If there are no positive or no negative rows.
 
     Examples
     --------
@@ -139,18 +121,10 @@ def auc(
 ) -> float:
     """Area under the ROC curve: P(a positive row scores higher than a negative one), ties half.
 
-    Parameters
-    ----------
-    truth, scores, positive, labels, sample_weight
-        As for `roc`. For more than two classes and no `positive`, the mean over classes of the
-        area of each against the rest.
-    average : {"macro", "weighted"}
-        For more than two classes: plain mean, or weighted by the class frequencies.
-
-    Returns
-    -------
-    float
-        NaN if all rows are of one class. A class that does not occur is not in the mean.
+    For more than two classes and no `positive`, it is the mean over classes of the area of each
+    against the rest, plain or weighted by the class frequencies (``average="weighted"``). NaN if
+    all rows are of one class; a class that does not occur is not in the mean. Other parameters as
+    for `roc`.
 
     Examples
     --------
@@ -170,7 +144,7 @@ def auc(
 def _area(is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> float:
     if is_positive.all() or not is_positive.any():
         return math.nan
-    w = np.ones(len(scores)) if weights is None else weights
+    w = row_weights(weights, len(scores))
     # scikit-learn's function gives the same, but its checks take longer than the rows of a fold.
     _, rank = np.unique(scores, return_inverse=True)
     positives, negatives = np.bincount(rank, w * is_positive), np.bincount(rank, w * ~is_positive)
@@ -225,7 +199,7 @@ def average_precision(
     order = np.argsort(-row, kind="stable")
     descending = row[order]
     is_last = np.append(descending[1:] != descending[:-1], True)  # rows of equal score are one step
-    counted = np.ones(len(row)) if weights is None else weights[order]
+    counted = row_weights(weights, len(row))[order]
     n_positive = np.cumsum(np.where(is_positive[order], counted, 0.0))[is_last]
     n_above = np.cumsum(counted)[is_last]
     steps = np.diff(n_positive, prepend=0.0)

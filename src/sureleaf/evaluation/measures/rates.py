@@ -57,12 +57,8 @@ __all__ = [
 class ConfusionMatrix(TextDisplay):
     """Rows by actual class, columns by predicted class, with margins.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (m,)
-    counts : ndarray of shape (m, m)
-        ``counts[i, j]``: rows of class i that were predicted as class j; sums of weights if rows
-        have weights.
+    ``counts[i, j]`` are the rows of class i that were predicted as class j; sums of weights if rows
+    have weights.
 
     Examples
     --------
@@ -95,25 +91,10 @@ class ConfusionMatrix(TextDisplay):
         return self.to_text()
 
     def to_text(self, width: int | None = None) -> str:
-        """Return the matrix as text.
+        """Return the matrix as text, with lines of at most this many letters.
 
-        Parameters
-        ----------
-        width : int, optional
-            Letters per line. Where the names of the columns do not fit, the classes are numbered;
-            where the numbers do not fit either, the columns are shown in several blocks.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> print(confusion_matrix(["cat", "cat", "dog"], ["cat", "dog", "dog"]).to_text(20))
-        actual | 1  2 | sum
-        1 cat  | 1  1 |   2
-        2 dog  | 0  1 |   1
-        sum    | 1  2 |   3
+        Where the names of the columns do not fit, the classes are numbered; where the numbers do
+        not fit either, the columns are shown in several blocks.
         """
         names = [str(label) for label in self.labels.tolist()]
         body = np.column_stack([self.counts, self.actual])
@@ -169,17 +150,8 @@ def confusion_matrix(
 ) -> ConfusionMatrix:
     """Count rows by actual and predicted class.
 
-    Parameters
-    ----------
-    truth, prediction : array-like of shape (n,)
-    labels : sequence, optional
-        The classes in the desired order; by default all that occur, sorted. A class that never
-        occurs has a row and a column of zeros.
-    sample_weight : array-like of shape (n,), optional
-
-    Returns
-    -------
-    ConfusionMatrix
+    The classes are those of `labels`, in that order; by default all that occur, sorted. A class
+    that never occurs has a row and a column of zeros.
 
     Examples
     --------
@@ -257,15 +229,6 @@ def accuracy(
 ) -> float:
     """Share of rows predicted correctly, (TP + TN) / (P + N), (17).
 
-    Parameters
-    ----------
-    truth, prediction : array-like of shape (n,)
-    sample_weight : array-like of shape (n,), optional
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> accuracy(["yes", "no", "no"], ["yes", "no", "yes"])
@@ -298,17 +261,8 @@ def precision(
 ) -> float:
     """Share of positive rows among those predicted positive, TP / (TP + FP), (19).
 
-    Parameters
-    ----------
-    truth, prediction : array-like of shape (n,)
-    positive : label, optional
-        The positive class, against all others. By default the second of two classes.
-    sample_weight : array-like of shape (n,), optional
-
-    Returns
-    -------
-    float
-        0 if no row is predicted positive.
+    The positive class is against all others; by default it is the second of two classes. 0 if no
+    row is predicted positive.
 
     Examples
     --------
@@ -409,17 +363,8 @@ def f_measure(
 ) -> float:
     """F measure, (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP).
 
-    Parameters
-    ----------
-    truth, prediction, positive, sample_weight
-        As for `precision`.
-    beta : float
-        Weight of recall relative to precision.
-
-    Returns
-    -------
-    float
-        0 if no row is positive or predicted positive.
+    0 if no row is positive or predicted positive. `beta` is the weight of recall relative to
+    precision; other parameters as for `precision`.
 
     Examples
     --------
@@ -462,12 +407,6 @@ def weighted_accuracy(
     weights : array-like of 4 numbers, or of shape (m, m)
         Weights of true positives, false negatives, false positives and true negatives; or, for
         m classes, ``weights[actual][predicted]`` in the order of `labels`.
-    labels : sequence, optional
-        The classes, for a matrix of weights; sorted by default.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

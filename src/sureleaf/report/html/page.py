@@ -37,31 +37,7 @@ TONES = {
 
 
 def render_page(document: Mapping[str, Any]) -> str:
-    """Return the report as one HTML file that needs nothing else.
-
-    Parameters
-    ----------
-    document : mapping
-        ``Report.to_dict()``, as docs/report-json.md describes it.
-
-    Returns
-    -------
-    str
-        The page, with its styles, scripts and numbers. It makes no request to any server.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the document has another schema.
-
-    Examples
-    --------
-    >>> render_page({"schema": "sureleaf-report/9"})
-    Traceback (most recent call last):
-        ...
-    sureleaf.errors.InvalidArgumentError: the document's schema must be 'sureleaf-report/3'; got \
-'sureleaf-report/9'. Make the report again with this version of Sureleaf.
-    """
+    """Return the report (``Report.to_dict()``) as one HTML file that needs nothing else."""
     _check_schema(document, REPORT_SCHEMA, "report")
     return _render(
         "page.html.jinja",
@@ -74,35 +50,16 @@ def render_page(document: Mapping[str, Any]) -> str:
 
 
 def fragment(document: Mapping[str, Any]) -> str:
-    """Return the answer of a report as a piece of HTML without scripts, for notebooks.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the document has another schema.
-    """
+    """Return the answer of a report as a piece of HTML without scripts, for notebooks."""
     _check_schema(document, REPORT_SCHEMA, "report")
     template = _environment().get_template("fragment.html.jinja")
     return template.render(answer=document["answer"], data=document["data"], tones=TONES)
 
 
 def render_audit(document: Mapping[str, Any]) -> str:
-    """Return an audit as one HTML file that needs nothing else.
+    """Return an audit (docs/audit.md) as one HTML file that needs nothing else.
 
-    Parameters
-    ----------
-    document : mapping
-        As docs/audit.md describes it.
-
-    Returns
-    -------
-    str
-        The page; of more than 500 leaves, those with the most rows.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the document has another schema.
+    Of more than 500 leaves, it shows those with the most rows.
     """
     _check_schema(document, AUDIT_SCHEMA, "audit")
     class_index = {label: code for code, label in enumerate(document["classes"])}
@@ -110,15 +67,16 @@ def render_audit(document: Mapping[str, Any]) -> str:
     groups = "bins" if leaves is None or trees is not None else "leaves"
     shown_leaves = None if leaves is None else _with_class(_largest(leaves), class_index)
     shown_bins = _with_class(document["bins"], class_index)
+    shared = (*_SHARED, *(["cost"] if document["measure"] == "cost" else []))
     embedded = {
         "data": {"classes": [{"label": one["label"]} for one in document["data"]["classes"]]},
-        "bins": by_column(shown_bins, ("stated_from", "stated_to", *_SHARED)),
+        "bins": by_column(shown_bins, ("stated_from", "stated_to", *shared)),
         "leaves": None,
         "trees": None if trees is None else by_column(trees, list(trees[0])),
     }
     if shown_leaves is not None:
         first = ("leaf",) if trees is None else ("tree", "leaf")
-        embedded["leaves"] = by_column(shown_leaves, (*first, *_SHARED))
+        embedded["leaves"] = by_column(shown_leaves, (*first, *shared))
     return _render(
         "audit.html.jinja",
         document,
@@ -132,27 +90,12 @@ def render_audit(document: Mapping[str, Any]) -> str:
         shown_leaves=shown_leaves,
         shown_bins=shown_bins,
         measure_words=MEASURE_WORDS,
-        detectable=_detectable(document["where"]),
+        at_costs=document["measure"] == "cost",
     )
 
 
-def _detectable(where: Mapping[str, Any] | None) -> str:
-    """Return the sentence on what would have been found, which follows the found segments."""
-    if where is None or where["reason"] is not None:
-        return ""
-    return str(where["sentences"][len(where["found"]) + 1])
-
-
 def render_study(document: Mapping[str, Any], answer: str) -> str:
-    """Return a study as one HTML file that needs nothing else.
-
-    Parameters
-    ----------
-    document : mapping
-        As `sureleaf.studies.study_document` returns it.
-    answer : str
-        The result in a sentence.
-    """
+    """Return a study, whose answer is a sentence, as one HTML file that needs nothing else."""
     measures = [part["measure"] for part in document["measures"]]
     return _render(
         "study.html.jinja",
@@ -162,7 +105,7 @@ def render_study(document: Mapping[str, Any], answer: str) -> str:
         script=script(("page.js",)),
         sections=[
             ("answer", "The answer"),
-            *((name, upper_first(measure_name(name))) for name in measures),
+            *((name, formatting.upper_first(measure_name(name))) for name in measures),
             ("costs", "Time and size"),
             ("failures", "Failures"),
         ],
@@ -345,11 +288,10 @@ def _environment() -> Environment:
         "percent": percent,
         "points": formatting.points,
         "position": position,
-        "scale_start": scale_start,
         "share": formatting.share_value,
         "signed_number": formatting.signed_number,
         "signed_points": formatting.signed_points,
-        "upper_first": upper_first,
+        "upper_first": formatting.upper_first,
         "why_flagged": why_flagged,
     }
     return environment
@@ -361,52 +303,22 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def lead_value(value: float | None, measure: str) -> str:
-    """Write a value of the measure that a page leads with: a cost as it is, others in per cent.
-
-    Examples
-    --------
-    >>> lead_value(0.7, "cost"), lead_value(0.7, "auc").replace("\u00a0", " ")
-    ('0.700', '70.0 %')
-    """
+    """Write a value of the measure that a page leads with: a cost as it is, others in per cent."""
     return formatting.measure_value(value) if measure == "cost" else percent(value)
 
 
 def measured(value: float | None, measure: str) -> str:
-    """Write a value in the table of measures: a cost as it is, others with three decimals.
-
-    Examples
-    --------
-    >>> measured(1.2e-5, "cost"), measured(1.2e-5, "precision")
-    ('1.2e-05', '0.000')
-    """
+    """Write a value in the table of measures: a cost as it is, others with three decimals."""
     return (formatting.measure_value if measure == "cost" else formatting.share_value)(value)
 
 
 def measure_name(name: str) -> str:
-    """Write the name of a measure for people.
-
-    Examples
-    --------
-    >>> measure_name("auc"), measure_name("balanced_accuracy")
-    ('AUC', 'balanced accuracy')
-    """
+    """Write the name of a measure for people."""
     return _MEASURES.get(name, name.replace("_", " "))
 
 
-def upper_first(text: str) -> str:
-    """Begin a sentence; all but the first letter stays as it is."""
-    return text[:1].upper() + text[1:]
-
-
 def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Say why a leaf is flagged; ``script/tree.js`` says the same.
-
-    Examples
-    --------
-    >>> leaf = {"n": 9.0, "confidence": 0.836, "utility": 0.7}
-    >>> why_flagged(leaf, {"confidence": 0.95, "utility": None}).replace("\u00a0", " ")
-    'confidence 83.6 % is below the wanted 95 %'
-    """
+    """Say why a leaf is flagged; ``script/tree.js`` says the same."""
     if leaf["n"] <= 0:
         return "no rows to evaluate it"
     reasons = [
@@ -415,51 +327,23 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         for name in ("confidence", "utility")
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
     ]
-    if not reasons and (wanted["confidence"], wanted["utility"]) != (None, None):
-        is_audited = "stated" in leaf
-        return (
-            "another class is more frequent"
-            if is_audited
-            else "the interval of its probability reaches a tie"
-        )
-    return " and ".join(reasons) or "correct less often than a coin toss"
+    if reasons:
+        return " and ".join(reasons)
+    if "stated" in leaf:  # of an audit
+        return "another decision is cheaper" if "cost" in leaf else "another class is more frequent"
+    return "correct less often than a coin toss"
 
 
 # Positions in the small drawings between the text.
 
-_STARTS = (0.99, 0.95, 0.9, 0.8, 0.5)
-
 
 def position(value: float, low: float = 0.0, high: float = 1.0, width: float = 100.0) -> str:
-    """Return how far from the left a value is on a scale; values beyond it are at its end.
-
-    Examples
-    --------
-    >>> position(0.25), position(7.0, 0.0, 5.0, 120.0)
-    ('25', '120')
-    """
+    """Return how far from the left a value is on a scale; values beyond it are at its end."""
     share = (value - low) / (high - low) if high > low else 0.0
     return f"{width * min(1.0, max(0.0, share)):.5g}"
 
 
 def bar_heights(counts: Sequence[float], height: float) -> list[str]:
-    """Return the heights of the bars of a histogram; what is not zero can be seen.
-
-    Examples
-    --------
-    >>> bar_heights([0, 1, 200], 20.0)
-    ['0', '1', '20']
-    """
+    """Return the heights of the bars of a histogram; what is not zero can be seen."""
     most = max(counts, default=0) or 1
     return [f"{max(height * count / most, 1.0 if count else 0.0):.3g}" for count in counts]
-
-
-def scale_start(least: float) -> float:
-    """Return where a scale that ends at 1 begins, so that values near 1 can be distinguished.
-
-    Examples
-    --------
-    >>> scale_start(0.649), scale_start(0.33), scale_start(0.977)
-    (0.5, 0.0, 0.95)
-    """
-    return next((start for start in _STARTS if least >= start), 0.0)

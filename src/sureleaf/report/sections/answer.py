@@ -4,8 +4,8 @@ The sentences are written from the other sections alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,14 @@ from sureleaf.formatting import (
     points,
     signed_interval,
     signed_number,
+    upper_first,
 )
-from sureleaf.model.stability import rival_sentence
 from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import is_rare
 from sureleaf.report.sections.data import ClassCount, DataSection
 from sureleaf.report.sections.decision import implied_threshold
-from sureleaf.report.sections.error import FEW_ROWS, MORE_ROWS_HELP, ErrorSection
+from sureleaf.report.sections.error import FEW_ROWS, ErrorSection
 from sureleaf.report.sections.models import (
     MeasureWords,
     ModelsSection,
@@ -36,15 +36,17 @@ from sureleaf.report.sections.models import (
 )
 from sureleaf.report.sections.quality import QualitySection
 from sureleaf.report.sections.simplicity import SimplicitySection
-from sureleaf.report.sections.tree import Node, TreeSection
+from sureleaf.report.sections.tree import Node, TreeSection, WantedLevels
 from sureleaf.tree.rules import join_tests
 
 __all__ = [
     "AnswerSection",
     "LeadingMeasure",
     "Sentence",
+    "accuracy_start",
     "answer_section",
     "costs_sentence",
+    "costs_text",
     "last_tests",
     "leaves_sentence",
     "wanted_text",
@@ -58,86 +60,56 @@ MAX_NAMED_LEAVES = 3
 MAX_NAMED_TESTS = 2
 MAX_TEST_LENGTH = 60
 NEARLY_ALL = 0.95
-SCALE_STARTS = (0.99, 0.95, 0.9, 0.8, 0.5)
-"""Where the scale of the accuracy may begin, so that values near 1 can be distinguished."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the answer.
+    """A sentence of the answer."""
 
-    Attributes
-    ----------
-    topic
-        What it is about; "costs" only if the user gave costs.
-    tone
-        Whether it is good news, a caution, a problem or a note.
-    text
-        The sentence.
-    see
-        Id of the section with the details.
-    """
-
-    topic: Literal[
-        "predicts", "accuracy", "costs", "simplicity", "leaves", "stability", "rows", "models"
+    topic: Annotated[
+        Literal[
+            "predicts", "accuracy", "costs", "simplicity", "leaves", "stability", "rows", "models"
+        ],
+        'What it is about; "costs" only if the user gave costs.',
     ]
-    tone: Tone
-    text: str
-    see: str
+    tone: Annotated[Tone, "Whether it is good news, a caution, a problem or a note."]
+    text: Annotated[str, "The sentence."]
+    see: Annotated[str, "Id of the section with the details."]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeadingMeasure(IntervalEstimate):
-    """The number that the report leads with.
+    """The number that the report leads with."""
 
-    Attributes
-    ----------
-    measure
-        The cost if the user gave costs; the AUC if other classes than the most frequent are rare;
-        otherwise the accuracy.
-    baseline
-        The same measure without a tree: of always predicting the most frequent class, of the
-        cheapest constant, or of guessing.
-    baseline_text
-        What the baseline is.
-    scale_low, scale_high
-        Ends of the scale on which the page draws it.
-    """
-
-    measure: Literal["accuracy", "auc", "cost"]
-    baseline: float
-    baseline_text: str
-    scale_low: float
-    scale_high: float
+    measure: Annotated[
+        Literal["accuracy", "auc", "cost"],
+        "The cost if the user gave costs; the AUC if other classes than the most frequent are "
+        "rare; otherwise the accuracy.",
+    ]
+    baseline: Annotated[
+        float,
+        "The same measure without a tree: of always predicting the most frequent class, of the "
+        "cheapest constant, or of guessing.",
+    ]
+    baseline_text: Annotated[str, "What the baseline is."]
+    scale_low: Annotated[float, "Ends of the scale on which the page draws it."]
+    scale_high: Annotated[float, "Ends of the scale on which the page draws it."]
 
 
 @dataclass(frozen=True)
 class AnswerSection:
-    """The first screen of the report.
+    """The first screen of the report."""
 
-    Attributes
-    ----------
-    headline
-        The leading measure on unseen rows, in a sentence.
-    lead
-        The number that the report leads with.
-    accuracy
-        Cross-validated accuracy.
-    baseline
-        Accuracy of always predicting the most frequent class.
-    rare
-        Whether other classes than the most frequent one are so rare that accuracy says little: they
-        have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.
-    sentences
-        What to know about the tree.
-    """
-
-    headline: str
-    lead: LeadingMeasure
-    accuracy: IntervalEstimate
-    baseline: float
-    rare: bool
-    sentences: tuple[Sentence, ...]
+    headline: Annotated[str, "The leading measure on unseen rows, in a sentence."]
+    lead: Annotated[LeadingMeasure, "The number that the report leads with."]
+    accuracy: Annotated[IntervalEstimate, "Cross-validated accuracy."]
+    baseline: Annotated[float, "Accuracy of always predicting the most frequent class."]
+    rare: Annotated[
+        bool,
+        "Whether other classes than the most frequent one are so rare that accuracy says "
+        "little: they have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.",
+    ]
+    sentences: Annotated[tuple[Sentence, ...], "What to know about the tree."]
 
 
 def answer_section(
@@ -163,7 +135,7 @@ def answer_section(
     sentences += [
         Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
         Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
-        *_stability(tree, lead.measure),
+        *_stability(tree),
         Sentence("rows", *_more_rows(error), "error"),
         Sentence("models", *_models(models), "models"),
     ]
@@ -177,29 +149,20 @@ def answer_section(
     )
 
 
-def _stability(tree: TreeSection, measure: str) -> list[Sentence]:
-    """Say how much of the tree would come out again; rivals are known by their accuracy only."""
+def _stability(tree: TreeSection) -> list[Sentence]:
+    """Say how much of the tree came out again."""
     stability = tree.stability
     if stability is None or not stability.n_splits:
         return []
-    rival = stability.rival
-    text = stability.text
-    if measure == "accuracy" and rival is not None and rival.verdict != "worse":
-        text += f" {rival_sentence(rival)}"
-    return [Sentence("stability", "plain", text, "tree")]
+    return [Sentence("stability", "plain", stability.text, "tree")]
 
 
 def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:
-    measure = next((one for one in quality.measures if one.name == name), None)
-    if measure is None:
-        return None
-    return IntervalEstimate(
-        value=measure.value,
-        low=measure.low,
-        high=measure.high,
-        level=measure.level,
-        method=measure.method,
-    )
+    for one in quality.measures:
+        if one.name == name:
+            own = {field.name: getattr(one, field.name) for field in fields(IntervalEstimate)}
+            return IntervalEstimate(**own)
+    return None
 
 
 def _lead(
@@ -229,16 +192,20 @@ def _lead(
             scale_low=0.5 if low >= 0.5 else 0.0,
             scale_high=1.0,
         )
-    ends = [accuracy.value, most_frequent.share, 1 if accuracy.low is None else accuracy.low]
-    start = next((one for one in SCALE_STARTS if min(ends) >= one), 0.0)
     return LeadingMeasure(
         **vars(accuracy),
         measure="accuracy",
         baseline=most_frequent.share,
         baseline_text=f"baseline, always \u201c{most_frequent.label}\u201d",
-        scale_low=start,
+        scale_low=accuracy_start(accuracy, most_frequent.share),
         scale_high=1.0,
     )
+
+
+def accuracy_start(accuracy: IntervalEstimate, baseline: float) -> float:
+    """Return where the scale begins, so that values near 1 can be distinguished."""
+    least = min(accuracy.value, baseline, 1.0 if accuracy.low is None else accuracy.low)
+    return next((start for start in (0.99, 0.95, 0.9, 0.8, 0.5) if least >= start), 0.0)
 
 
 def _headline(
@@ -367,7 +334,7 @@ def _no_tests(data: DataSection, tree: TreeSection, models: ModelsSection) -> st
         where = "" if is_settled(models) else f"In these {data.rows:,} rows, "
         no_column = "no column lowers" if is_settled(models) else "no column was shown to lower"
         text = f"{where}{no_column} the cost of deciding about {target}"
-        return f"{text[0].upper()}{text[1:]}: the tree has no tests and {always}."
+        return f"{upper_first(text)}: the tree has no tests and {always}."
     if better:
         return (
             f"This tree found no useful test for {target} and {always}, although other models "
@@ -498,7 +465,7 @@ def _recall_text(data: DataSection, quality: QualitySection) -> tuple[str, bool]
 def _more_rows(error: ErrorSection) -> ToneAndText:
     if error.curve is None:
         return "plain", f"It is not known whether more rows would help: {error.curve_note}"
-    helps = error.curve.text.startswith(MORE_ROWS_HELP)
+    helps = error.curve.help in ("yes", "a little")
     return "warn" if helps else "plain", error.curve.text
 
 
@@ -525,7 +492,7 @@ def _models(models: ModelsSection) -> ToneAndText:
 def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int) -> ToneAndText:
     """Say what to decide at the costs that the user gave, and what that saves."""
     cost, confusion = np.array(quality.cost), np.array(quality.confusion)
-    start = f"At your costs{_costs_text(cost, quality.labels)}"
+    start = f"At your costs{costs_text(cost, quality.labels)}"
     end = " A cost below 0 is a gain." if (cost < 0).any() else ""
     constants = sorted(quality.constants, key=lambda one: one.cost)
     cheapest = constants[0]
@@ -572,7 +539,7 @@ def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int
     )
 
 
-def _costs_text(cost: NDArray[np.float64], labels: list[str]) -> str:
+def costs_text(cost: NDArray[np.float64], labels: list[str]) -> str:
     """Of two classes, give the cost of each error, and of correct predictions that cost."""
     if len(labels) != 2 or cost.shape != (2, 2):
         return ""
@@ -622,37 +589,27 @@ def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> ToneAnd
         named = [_named_leaf(tree, node, classes) for node in filled[:MAX_NAMED_LEAVES]]
         start = "The largest ones: " if len(flagged) > len(named) else ""
         joined = "; ".join(named)
-        text += f" {start}{joined if start else joined[0].upper() + joined[1:]}."
+        text += f" {start}{joined if start else upper_first(joined)}."
     return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
 
 
-class Wanted(Protocol):
-    """Levels that are wanted of leaves."""
-
-    @property
-    def confidence(self) -> float | None: ...
-    @property
-    def utility(self) -> float | None: ...
-
-
 def wanted_text(
-    wanted: Wanted,
+    wanted: WantedLevels,
     *,
     reached: bool,
     one: bool = False,
     at_costs: bool = False,
-    otherwise: str = "its interval reaches a tie",
+    otherwise: str | None = None,
 ) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
 
-    `otherwise` is the other reason for which leaves are flagged.
+    `otherwise` is another reason for which leaves are flagged.
 
     Examples
     --------
     >>> from sureleaf.report.sections.tree import WantedLevels
     >>> wanted_text(WantedLevels(0.95, 0.95, None), reached=False, one=True)
-    'the probability that it predicts the true majority class of its rows is below 95 %, or its
-    interval reaches a tie'
+    'the probability that it predicts the true majority class of its rows is below 95 %'
     """
     bound = "at least" if reached else "below"
     parts = []
@@ -668,7 +625,7 @@ def wanted_text(
         parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
     if not parts:
         parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
-    elif not reached:
+    elif not reached and otherwise is not None:
         parts.append(otherwise)
     text = (" and " if reached else ", or ").join(parts)
     return text if one else f"for each of them, {text}"

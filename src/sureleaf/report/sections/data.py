@@ -1,7 +1,7 @@
 """The data: rows, columns, classes, and warnings about them."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,116 +26,65 @@ N_BINS = 20
 
 @dataclass(frozen=True)
 class CategoryCount:
-    """A category and its rows.
+    """A category and its rows."""
 
-    Attributes
-    ----------
-    label
-        The category as text.
-    count
-        Rows with this category.
-    """
-
-    label: str
-    count: int
+    label: Annotated[str, "The category as text."]
+    count: Annotated[int, "Rows with this category."]
 
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """A column of the table.
+    """A column of the table."""
 
-    Attributes
-    ----------
-    name
-        Name of the column.
-    kind
-        Kind of its values; "left out" if the user dropped it.
-    missing
-        Rows in which the value is missing.
-    distinct
-        Number of distinct values.
-    low, high
-        Smallest and largest value as text; null for categories without an order.
-    categories
-        The most frequent categories, at most 12.
-    bins
-        Rows in 20 bins of equal width, for numbers and dates.
-    importance
-        Share of the tree's total impurity decrease; null for a column that was left out.
-    note
-        A remark about the column.
-    """
-
-    name: str
-    kind: ColumnKind
-    missing: int = 0
-    distinct: int = 0
-    low: str | None = None
-    high: str | None = None
-    categories: tuple[CategoryCount, ...] = ()
-    bins: list[int] | None = None
-    importance: float | None = None
-    note: str | None = None
+    name: Annotated[str, "Name of the column."]
+    kind: Annotated[ColumnKind, 'Kind of its values; "left out" if the user dropped it.']
+    missing: Annotated[int, "Rows in which the value is missing."] = 0
+    distinct: Annotated[int, "Number of distinct values."] = 0
+    low: Annotated[
+        str | None, "Smallest and largest value as text; null for categories without an order."
+    ] = None
+    high: Annotated[
+        str | None, "Smallest and largest value as text; null for categories without an order."
+    ] = None
+    categories: Annotated[
+        tuple[CategoryCount, ...], "The most frequent categories, at most 12."
+    ] = ()
+    bins: Annotated[list[int] | None, "Rows in 20 bins of equal width, for numbers and dates."] = (
+        None
+    )
+    importance: Annotated[
+        float | None,
+        "Share of the tree's total impurity decrease; null for a column that was left out.",
+    ] = None
+    note: Annotated[str | None, "A remark about the column."] = None
 
 
 @dataclass(frozen=True)
 class ClassCount:
-    """A class and its rows.
+    """A class and its rows."""
 
-    Attributes
-    ----------
-    label
-        The class as text.
-    count
-        Rows of the class. Weights are scaled to a mean of 1, so that counts are rows.
-    share
-        Share of the rows.
-    """
-
-    label: str
-    count: float
-    share: float
+    label: Annotated[str, "The class as text."]
+    count: Annotated[
+        float, "Rows of the class. Weights are scaled to a mean of 1, so that counts are rows."
+    ]
+    share: Annotated[float, "Share of the rows."]
 
 
 @dataclass(frozen=True)
 class DataSection:
-    """The table that the report is about.
+    """The table that the report is about."""
 
-    Attributes
-    ----------
-    source
-        Name of the file.
-    target
-        Name of what is predicted.
-    title
-        Title of the report, if the user gave one.
-    rows
-        Rows with a label.
-    rows_left_out
-        Rows without a label.
-    groups, weights
-        Names of the columns with groups and weights.
-    n_groups
-        Number of groups.
-    columns
-        The columns, also those that were left out.
-    classes
-        The classes, sorted.
-    warnings
-        What may be wrong with the data.
-    """
-
-    source: str | None
-    target: str
-    title: str | None
-    rows: int
-    rows_left_out: int
-    groups: str | None
-    n_groups: int | None
-    weights: str | None
-    columns: tuple[ColumnSummary, ...]
-    classes: tuple[ClassCount, ...]
-    warnings: tuple[DataWarning, ...]
+    source: Annotated[str | None, "Name of the file."]
+    target: Annotated[str, "Name of what is predicted."]
+    title: Annotated[str | None, "Title of the report, if the user gave one."]
+    rows: Annotated[int, "Rows with a label."]
+    rows_left_out: Annotated[int, "Rows without a label."]
+    groups: Annotated[str | None, "Names of the columns with groups and weights."]
+    n_groups: Annotated[int | None, "Number of groups."]
+    weights: Annotated[str | None, "Names of the columns with groups and weights."]
+    columns: Annotated[tuple[ColumnSummary, ...], "The columns, also those that were left out."]
+    classes: Annotated[tuple[ClassCount, ...], "The classes, sorted."]
+    warnings: Annotated[tuple[DataWarning, ...], "What may be wrong with the data."]
 
 
 def data_section(results: ReportResults) -> DataSection:

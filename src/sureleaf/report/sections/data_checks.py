@@ -3,7 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,21 +39,11 @@ WarningKind = Literal[
 
 @dataclass(frozen=True)
 class DataWarning:
-    """Something that may be wrong with the data.
+    """Something that may be wrong with the data."""
 
-    Attributes
-    ----------
-    kind
-        Which check found it.
-    column
-        The column it is about, if it is about one.
-    text
-        What was found and what to do.
-    """
-
-    kind: WarningKind
-    column: str | None
-    text: str
+    kind: Annotated[WarningKind, "Which check found it."]
+    column: Annotated[str | None, "The column it is about, if it is about one."]
+    text: Annotated[str, "What was found and what to do."]
 
 
 def check_data(results: ReportResults) -> tuple[DataWarning, ...]:
@@ -71,15 +61,8 @@ def check_data(results: ReportResults) -> tuple[DataWarning, ...]:
 def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
     """Return whether a column identifies rows rather than describing them.
 
-    That is text with at least nine distinct values per ten rows, or distinct whole numbers that
-    are consecutive, sorted, or named like a key.
-
-    Examples
-    --------
-    >>> looks_like_identifier(Column("row", "numeric"), np.arange(50.0))
-    True
-    >>> looks_like_identifier(Column("size", "numeric"), np.arange(50.0)[::-1] ** 2 % 41)
-    False
+    That is text with at least nine distinct values per ten rows, or distinct whole numbers that are
+    consecutive, sorted, or named like a key.
     """
     if column.is_coded:
         known = values[values >= 0]
@@ -170,14 +153,7 @@ def _accuracy_alone(
 
 
 def row_hashes(columns: list[NDArray[Any]]) -> NDArray[np.uint64]:
-    """Return a number per row; rows that are equal in all columns have the same number.
-
-    Examples
-    --------
-    >>> hashes = row_hashes([np.array([1.0, 2.0, 1.0]), np.array([0, 0, 0])])
-    >>> bool(hashes[0] == hashes[2] != hashes[1])
-    True
-    """
+    """Return a number per row; rows that are equal in all columns have the same number."""
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
     for values in columns:
         if values.dtype.kind == "f":

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import t as student
@@ -31,10 +31,8 @@ from sureleaf.report.sections.models import (
 
 __all__ = [
     "FEW_ROWS",
-    "MORE_ROWS_HELP",
     "Curve",
     "ErrorSection",
-    "RowsForGain",
     "differences_text",
     "error_section",
     "rows_text",
@@ -43,8 +41,8 @@ __all__ = [
 
 SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
 """The learning curve is extrapolated to these multiples of the rows."""
-MORE_ROWS_HELP = "More rows of the same kind would help"
-HARDLY_HELP = "More rows of the same kind would hardly help"
+RowsHelp = Literal["yes", "a little", "hardly", "unclear"]
+"""Whether more rows of the same kind would help."""
 FEW_ROWS = 200
 SMALLEST_PART = 0.05
 """Of the margin: a gain below this part is written as 0."""
@@ -52,166 +50,79 @@ SMALLEST_PART = 0.05
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Bootstrap estimates of the error.
+    """Bootstrap estimates of the error."""
 
-    Attributes
-    ----------
-    n_bootstraps
-        Bootstrap samples.
-    training
-        Error on the training rows.
-    plain
-        Error on all rows of trees grown on bootstrap samples.
-    leave_one_out
-        Error on the rows that a bootstrap sample left out.
-    e632, e632_plus
-        The .632 and .632+ estimates.
-    no_information
-        Error if labels and predictions were independent.
-    relative_overfitting
-        From 0, no overfitting, to 1.
-    standard_errors
-        Standard error of each estimate; null if there are too few samples for it.
-    low, high
-        Interval of e632_plus; null if there are too few samples for it.
-    level
-        Level of the interval.
-    method
-        How the interval was computed.
-    """
-
-    n_bootstraps: int
-    training: float
-    plain: float
-    leave_one_out: float
-    e632: float
-    e632_plus: float
-    no_information: float
-    relative_overfitting: float
-    standard_errors: dict[str, float | None]
-    low: float | None
-    high: float | None
-    level: float
-    method: str
+    n_bootstraps: Annotated[int, "Bootstrap samples."]
+    training: Annotated[float, "Error on the training rows."]
+    plain: Annotated[float, "Error on all rows of trees grown on bootstrap samples."]
+    leave_one_out: Annotated[float, "Error on the rows that a bootstrap sample left out."]
+    e632: Annotated[float, "The .632 and .632+ estimates."]
+    e632_plus: Annotated[float, "The .632 and .632+ estimates."]
+    no_information: Annotated[float, "Error if labels and predictions were independent."]
+    relative_overfitting: Annotated[float, "From 0, no overfitting, to 1."]
+    standard_errors: Annotated[
+        dict[str, float | None],
+        "Standard error of each estimate; null if there are too few samples for it.",
+    ]
+    low: Annotated[float | None, "Interval of e632_plus; null if there are too few samples for it."]
+    high: Annotated[
+        float | None, "Interval of e632_plus; null if there are too few samples for it."
+    ]
+    level: Annotated[float, "Level of the interval."]
+    method: Annotated[str, "How the interval was computed."]
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """The curve limit - height * rows ** -rate.
+    """The curve limit - height * rows ** -rate."""
 
-    Attributes
-    ----------
-    limit, height, rate
-        Its parameters.
-    """
-
-    limit: float
-    height: float
-    rate: float
+    limit: Annotated[float, "Its parameters."]
+    height: Annotated[float, "Its parameters."]
+    rate: Annotated[float, "Its parameters."]
 
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """The curve at sizes that were not measured.
+    """The curve at sizes that were not measured."""
 
-    Attributes
-    ----------
-    sizes
-        Training rows.
-    values, low, high
-        The expected measure and its interval at each size.
-    """
-
-    sizes: list[int]
-    values: list[float | None]
-    low: list[float | None]
-    high: list[float | None]
-
-
-@dataclass(frozen=True)
-class RowsForGain:
-    """Training rows, in total, for a measure better by the margin.
-
-    Attributes
-    ----------
-    target
-        That value.
-    rows, low, high
-        Training rows and their interval; null means that no number of rows is enough.
-    """
-
-    target: float
-    rows: float | None
-    low: float | None
-    high: float | None
+    sizes: Annotated[list[int], "Training rows."]
+    values: Annotated[list[float | None], "The expected measure and its interval at each size."]
+    low: Annotated[list[float | None], "The expected measure and its interval at each size."]
+    high: Annotated[list[float | None], "The expected measure and its interval at each size."]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The learning curve.
+    """The learning curve."""
 
-    Attributes
-    ----------
-    measure
-        What is measured on held-out rows, as in models.measure.
-    sizes
-        Training rows.
-    values, low, high
-        The measure and its interval at each size.
-    level
-        Level of the intervals.
-    repeats
-        Repeats of the curve.
-    law
-        The power law that was fitted; null if it could not be.
-    ahead
-        The curve at larger sizes.
-    more_rows
-        Rows for a measure better by the margin; null if the curve cannot tell how many.
-    gain_of_doubling
-        Change of the measure with twice as many rows.
-    text
-        Whether more rows would help.
-    """
-
-    measure: ComparedMeasure
-    sizes: list[int]
-    values: list[float | None]
-    low: list[float | None]
-    high: list[float | None]
-    level: float
-    repeats: int
-    law: PowerLaw | None = None
-    ahead: Extrapolation | None = None
-    more_rows: RowsForGain | None = None
-    gain_of_doubling: IntervalEstimate | None = None
-    text: str = ""
+    measure: Annotated[ComparedMeasure, "What is measured on held-out rows, as in models.measure."]
+    sizes: Annotated[list[int], "Training rows."]
+    values: Annotated[list[float | None], "The measure and its interval at each size."]
+    low: Annotated[list[float | None], "The measure and its interval at each size."]
+    high: Annotated[list[float | None], "The measure and its interval at each size."]
+    level: Annotated[float, "Level of the intervals."]
+    repeats: Annotated[int, "Repeats of the curve."]
+    law: Annotated[PowerLaw | None, "The power law that was fitted; null if it could not be."] = (
+        None
+    )
+    ahead: Annotated[Extrapolation | None, "The curve at larger sizes."] = None
+    gain_of_doubling: Annotated[
+        IntervalEstimate | None, "Change of the measure with twice as many rows."
+    ] = None
+    help: Annotated[RowsHelp, "Whether more rows would help."] = "unclear"
+    text: Annotated[str, "The same in a sentence, with figures."] = ""
 
 
 @dataclass(frozen=True)
 class ErrorSection:
-    """The error on unseen rows, and the learning curve.
+    """The error on unseen rows, and the learning curve."""
 
-    Attributes
-    ----------
-    cross_validation
-        Cross-validated error.
-    bootstrap
-        Bootstrap estimates of the error.
-    bootstrap_note, curve_note
-        Why there is none; null if there is one.
-    differences
-        Why the estimates differ, and which one to use.
-    curve
-        The learning curve.
-    """
-
-    cross_validation: IntervalEstimate | None
-    bootstrap: Bootstrap | None
-    bootstrap_note: str | None
-    differences: tuple[str, ...]
-    curve: Curve | None
-    curve_note: str | None
+    cross_validation: Annotated[IntervalEstimate | None, "Cross-validated error."]
+    bootstrap: Annotated[Bootstrap | None, "Bootstrap estimates of the error."]
+    bootstrap_note: Annotated[str | None, "Why there is none; null if there is one."]
+    differences: Annotated[tuple[str, ...], "Why the estimates differ, and which one to use."]
+    curve: Annotated[Curve | None, "The learning curve."]
+    curve_note: Annotated[str | None, "Why there is none; null if there is one."]
 
 
 def error_section(results: ReportResults) -> ErrorSection:
@@ -220,17 +131,20 @@ def error_section(results: ReportResults) -> ErrorSection:
     evaluation, is_by_cost = results.evaluation, results.model.rule is not None
     estimate = estimate_measure(evaluation, "error", level=results.request.level)
     measured = None if isinstance(curve, str) else _curve(curve, results)
+    by_cost = is_by_cost and results.request.cost is not None
+    paid = estimate_measure(evaluation, "cost", level=results.request.level) if by_cost else None
     return ErrorSection(
         cross_validation=estimate,
         bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
         bootstrap_note=bootstrap if isinstance(bootstrap, str) else None,
-        differences=tuple(
-            differences_text(
+        differences=(
+            *differences_text(
                 estimate,
                 None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
                 None if is_by_cost else results.model.levels().utility,
                 None if measured is None else _end_of_curve(measured, results.n_rows),
-            )
+            ),
+            *cost_difference_text(results.model.expected_cost(), paid),
         ),
         curve=measured,
         curve_note=curve if isinstance(curve, str) else None,
@@ -244,16 +158,7 @@ NOTABLE_OF_CURVE = 0.01
 
 
 class EndOfCurve(NamedTuple):
-    """What the learning curve says about the error with all rows.
-
-    Parameters
-    ----------
-    error : float
-    n_rows : int
-        All rows.
-    n_measured : int
-        The most rows on which the curve was measured.
-    """
+    """The error with all rows by the learning curve, and the most rows that it was measured on."""
 
     error: float
     n_rows: int
@@ -275,24 +180,8 @@ def differences_text(
 ) -> Iterator[str]:
     """Say why estimates of the error differ, and which one to use.
 
-    Parameters
-    ----------
-    estimate : IntervalEstimate or None
-        Cross-validated error.
-    bootstrap : tuple of float, or None
-        Error on the training rows, and the .632+ estimate.
-    utility : float or None
-        Of the tree: what its leaves together state to be correct; None at costs, where the utility
-        is something else.
-    curve : EndOfCurve, optional
-
-    Examples
-    --------
-    >>> estimate = IntervalEstimate(value=0.27, low=0.24, high=0.30, level=0.95, method="")
-    >>> for text in differences_text(estimate, (0.20, 0.268), 0.728):
-    ...     print(text)
-    Training rows 20.0 %, unseen rows 27.0 %: the tree was fitted to the training rows, so the first
-    figure is too good. Use the second.
+    `bootstrap` is the error on the training rows and the .632+ estimate. `utility` is what the
+    leaves together state to be correct; None at costs, where the utility is something else.
     """
     if estimate is None:
         return
@@ -336,6 +225,19 @@ def differences_text(
             f"{curve.n_measured:,} rows, fewer times, and is extrapolated. Use cross-validation "
             "for the error, and the curve for what more rows would change."
         )
+
+
+def cost_difference_text(stated: float | None, paid: IntervalEstimate | None) -> Iterator[str]:
+    """Say why the cost by the leaves differs from that of the cross-validation."""
+    words = MeasureWords("cost")
+    if stated is None or paid is None or words.value(stated) == words.value(paid.value):
+        return
+    yield (
+        f"The leaves together state a cost of {words.value(stated)}, which sureleaf fit and leaves "
+        f"print, cross-validation {words.value(paid.value)}: the first is about this very tree; "
+        "cross-validation is about trees grown in the same way on slightly fewer rows, with their "
+        "size chosen anew. Use cross-validation for the tree as a whole, the levels for its leaves."
+    )
 
 
 LEAST_FREEDOM = 2.0
@@ -414,12 +316,6 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         gain = interval_estimate(curve.gain(n, 2 * n))
     except InvalidArgumentError as problem:
         return replace(measured, text=f"The curve cannot be extrapolated: {problem}")
-    target = float(law(n)) + (-margin if words.measure == "cost" else margin)
-    more_rows = None
-    if words.measure == "cost" or target < 1:
-        reach = curve.rows_for(target)
-        ends = (finite(reach.rows), finite(reach.low), finite(reach.high))
-        more_rows = RowsForGain(target, *ends) if reach.is_known else None
     return replace(
         measured,
         law=PowerLaw(law.limit, law.height, law.rate),
@@ -427,8 +323,8 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
             sizes.tolist(), finite_list(values), finite_list(low), finite_list(high)
         ),
         gain_of_doubling=gain,
-        more_rows=more_rows,
-        text=rows_text(gain, more_rows, n, margin, words),
+        help=rows_help(gain, margin, words),
+        text=rows_text(gain, n, margin, words),
     )
 
 
@@ -439,7 +335,7 @@ def without_tests(error: ErrorSection, models: ModelsSection) -> ErrorSection:
     models find nothing, either, does it say that more rows would not help.
     """
     curve, better = error.curve, better_models(models)
-    if curve is None or not curve.text.startswith(HARDLY_HELP) or is_settled(models):
+    if curve is None or curve.help != "hardly" or is_settled(models):
         return error
     text = (
         "It is not known whether more rows of the same kind would help: the trees of the learning "
@@ -450,45 +346,39 @@ def without_tests(error: ErrorSection, models: ModelsSection) -> ErrorSection:
             f" Other models find more in these rows: {listed(better)} (see \u201cOther "
             "models\u201d)."
         )
-    return replace(error, curve=replace(curve, text=text))
+    return replace(error, curve=replace(curve, help="unclear", text=text))
+
+
+def rows_help(gain: IntervalEstimate | None, margin: float, words: MeasureWords) -> RowsHelp:
+    """Return whether more rows of the same kind would help, by the gain of twice as many."""
+    if gain is None or gain.low is None or gain.high is None:
+        return "unclear"
+    low, _, high = _improvement(gain.low, gain.value, gain.high, words)
+    if high < margin:
+        return "hardly"
+    if low >= margin / 2:
+        return "yes"
+    return "a little" if low >= SMALLEST_PART * margin else "unclear"
+
+
+def _improvement(low: float, value: float, high: float, words: MeasureWords) -> list[float]:
+    """Return a change of the measure and its interval as an improvement, at least 0."""
+    ends = (-high, -value, -low) if words.measure == "cost" else (low, value, high)
+    return [max(end, 0.0) for end in ends]
 
 
 def rows_text(
     gain: IntervalEstimate | None,
-    more_rows: RowsForGain | None,
     n: int,
     margin: float,
     words: MeasureWords | None = None,
 ) -> str:
-    """Say whether more rows would help.
-
-    Parameters
-    ----------
-    gain : IntervalEstimate
-        Change of the measure with twice as many rows.
-    more_rows : RowsForGain or None
-    n : int
-        Rows of the table.
-    margin : float
-        The smallest gain that matters.
-    words : MeasureWords, optional
-        Of the measure; by default the accuracy.
-
-    Examples
-    --------
-    >>> gain = IntervalEstimate(value=0.02, low=0.012, high=0.03, level=0.95, method="")
-    >>> print(rows_text(gain, RowsForGain(0.81, 1500, 1200, 2500), 1000, 0.01))
-    More rows of the same kind would help: twice as many (2,000) are expected to raise the accuracy
-    by 2.0 percentage points (1.2 to 3.0). A gain of 1.0 percentage points needs about 500 more
-    rows (200 to 1,500).
-    """
+    """Say whether more rows would help, by the gain of twice as many."""
     words = words or MeasureWords()
     if gain is None or gain.low is None or gain.high is None:
         return "It is not known whether more rows of the same kind would help."
-    ends = (gain.low, gain.value, gain.high)
-    if words.measure == "cost":
-        ends = (-gain.high, -gain.value, -gain.low)
-    low, value, high = (max(end, 0.0) for end in ends)
+    low, value, high = _improvement(gain.low, gain.value, gain.high, words)
+    helps = rows_help(gain, margin, words)
     is_cost, digits = words.measure == "cost", 1 if margin >= 0.005 else 2
     twice, verb = f"twice as many ({2 * n:,})", "lower" if is_cost else "raise"
 
@@ -498,34 +388,27 @@ def rows_text(
     def span(first: float, last: float) -> str:
         return words.ends(first, last) if is_cost else interval(first, last, digits)
 
-    if high < margin:
+    if helps == "hardly":
         text = (
-            f"{HARDLY_HELP}: {twice} are expected to {verb} the "
+            f"More rows of the same kind would hardly help: {twice} are expected to {verb} the "
             f"{words.name} by at most {size(high)}."
         )
         if n < FEW_ROWS:
             text += " They would still make its leaves surer."
         return f"{text} Other columns might help."
-    if SMALLEST_PART * margin <= low < margin / 2:
+    if helps == "a little":
         return (
-            f"{MORE_ROWS_HELP}, perhaps only a little: {twice} are expected to {verb} the "
-            f"{words.name} by {size(value)} ({span(low, high)})."
+            f"More rows of the same kind would help, perhaps only a little: {twice} are expected "
+            f"to {verb} the {words.name} by {size(value)} ({span(low, high)})."
         )
-    if low < margin / 2:
+    if helps == "unclear":
         unit = "per row" if is_cost else "percentage points"
         return (
             f"It is not clear whether more rows of the same kind would help: {twice} may {verb} "
             f"the {words.name} by {span(low, high)} {unit}."
         )
-    text = (
-        f"{MORE_ROWS_HELP}: {twice} are expected to {verb} the {words.name} by {size(value)} "
+    return (
+        f"More rows of the same kind would help: {twice} are expected to {verb} the {words.name} "
+        f"by {size(value)} "
         f"({span(low, high)})."
     )
-    if more_rows and more_rows.rows is not None and more_rows.rows > n:
-        least = max((more_rows.low or n) - n, 0)
-        most = "no upper limit" if more_rows.high is None else f"{more_rows.high - n:,.0f}"
-        text += (
-            f" A gain of {size(margin)} needs about "
-            f"{count_of(more_rows.rows - n, 'more row')} ({least:,.0f} to {most})."
-        )
-    return text

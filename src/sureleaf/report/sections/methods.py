@@ -1,13 +1,14 @@
 """What each number means, what it assumes, and how to make the report again."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
 from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
-from sureleaf.formatting import level_percent, percent
-from sureleaf.model.fitting import BY_FOLDS
+from sureleaf.formatting import level_percent, percent, upper_first
+from sureleaf.model.fitting import BY_FOLDS, size_margin
 from sureleaf.report.baselines import report_tree
 from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
 from sureleaf.report.results import ReportResults
@@ -19,43 +20,21 @@ __all__ = ["Definition", "MethodsSection", "methods_section"]
 
 @dataclass(frozen=True)
 class Definition:
-    """How a number of the report is computed.
+    """How a number of the report is computed."""
 
-    Attributes
-    ----------
-    name
-        What is defined.
-    text
-        How it is computed.
-    assumes
-        What must hold for it to be valid.
-    reference
-        Where it is described.
-    """
-
-    name: str
-    text: str
-    assumes: str
-    reference: str
+    name: Annotated[str, "What is defined."]
+    text: Annotated[str, "How it is computed."]
+    assumes: Annotated[str, "What must hold for it to be valid."]
+    reference: Annotated[str, "Where it is described."]
 
 
 @dataclass(frozen=True)
 class MethodsSection:
-    """The methods of the report.
+    """The methods of the report."""
 
-    Attributes
-    ----------
-    definitions
-        One per method.
-    repeat
-        The command that makes the report again.
-    budget
-        How often models were fitted.
-    """
-
-    definitions: tuple[Definition, ...]
-    repeat: str
-    budget: Budget
+    definitions: Annotated[tuple[Definition, ...], "One per method."]
+    repeat: Annotated[str, "The command that makes the report again."]
+    budget: Annotated[Budget, "How often models were fitted."]
 
 
 def methods_section(results: ReportResults) -> MethodsSection:
@@ -86,16 +65,22 @@ def _tree_definition(tree: TreeClassifier, mean_error_cost: float | None = None)
 
     `mean_error_cost` is what a wrong decision costs on average, if there are costs.
     """
-    margin = f"{tree.margin:g}"
-    if tree.cost is not None and mean_error_cost is not None and tree.margin > 0:
+    given_up = size_margin(tree.margin, tree.max_leaves)
+    margin = f"{given_up:g}"
+    if tree.cost is not None and mean_error_cost is not None and given_up > 0:
         margin += (
-            f" of what a wrong decision costs on average, so {tree.margin * mean_error_cost:.2g} "
+            f" of what a wrong decision costs on average, so {given_up * mean_error_cost:.2g} "
             "per row (models are compared with a margin of their own, see below)"
         )
+    limit = "" if tree.max_leaves is None else f" with at most {tree.max_leaves:,} leaves"
+    chosen = (
+        f"the smallest tree{limit} that is not worse than the best by more than {margin}"
+        if given_up > 0
+        else f"the best tree{limit}"
+    )
     pruning = {
         None: "It is not pruned.",
-        "auto": "Its size is chosen by cross-validation: the smallest tree that is not worse than "
-        f"the best by more than {margin}.",
+        "auto": f"Its size is chosen by cross-validation: {chosen}.",
         "pessimistic": f"Pessimistic pruning (factor {tree.confidence_factor:g}).",
     }
     other = f"Pruned by {str(tree.pruning).replace('_', ' ')}."
@@ -170,11 +155,11 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             "confidence and utility of a leaf",
-            f"{results.leaves.notes()[0]}{_large_table(results.n_rows, 'the leaves')} "
-            f"{at_costs}A calibration curve gives the accuracy of leaves with "
-            "the same features; the leaf's own correct and wrong predictions are added to it. All "
-            "leaves are then shifted by the same amount, so that together they give the "
-            "cross-validated accuracy, corrected for the fewer training rows of the folds. "
+            f"{results.leaves.source_note()}{_large_table(results.n_rows, 'the leaves')} "
+            f"{at_costs}A regression over the leaves of trees grown without a fold gives the "
+            "accuracy of leaves of the same purity and size; how probable those trees make the "
+            "class of the leaf for its own rows is averaged with it. All leaves are then shifted "
+            "alike, so that together they give the accuracy of the tree. "
             f"{result}",
             "rows in a leaf are independent draws with one probability",
             "Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats "
@@ -182,17 +167,12 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         ),
         Definition(
             "known limits of these levels",
-            "A leaf with few rows mostly gets the accuracy of leaves like it: single leaves of "
-            "fully grown trees are off by about 8 percentage points (root mean square). With 100 "
-            "rows or fewer, the accuracy itself has a standard error of about 6 percentage points. "
-            "If no column is related to the class, utility is too high by 2.7 percentage points "
-            "with 100 rows and 1.1 with 1,000; fewer than one such tree in a hundred has a leaf "
-            "that is not flagged. With "
-            "many missing values, utility is about 1 percentage point too high. With three or more "
-            "classes, leaves of pruned trees that report 85 % were correct for 78 %. In leaves "
-            "that hold most of the rows, 95 % intervals contain the true value in about 91 % of "
-            "the cases. Duplicated rows in different folds make all figures too high.",
-            "measured on simulated populations and on the data sets in docs/levels.md",
+            "A leaf with few rows gets the accuracy of leaves like it. If no column is related to "
+            "the class, utility is a little too high, because one of two equally probable classes "
+            "is always ahead in a sample; so it is with many missing values. Confidence is right "
+            "over many tables together, not in each: it is too high where trees differ a lot from "
+            "fold to fold. Duplicated rows in different folds make all figures too high.",
+            "measured on simulated populations: docs/promises.md",
             "docs/levels.md, section Known limits",
         ),
         Definition(
@@ -206,23 +186,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
 
 
 def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
-    budget, request, words = results.budget, results.request, MeasureWords(results.measure)
-    fewer = ""
-    is_resized = request.budget is None and report_tree(request).pruning in BY_FOLDS
-    if is_resized and budget.bootstraps < budget_for(results.n_rows, results.n_rows).bootstraps:
-        fewer = (
-            f" Every fit chooses the size of its tree by cross-validation, so there are "
-            f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
-        )
-    of_what = ""
-    if words.measure == "cost" and request.margin > 0:
-        shares = np.bincount(results.evaluation.truth, results.row_weights)
-        share = request.margin / (1 - float(shares.max() / shares.sum()))
-        of_what = (
-            f". That is {percent(share)} of what the errors of the cheapest constant decision "
-            f"cost, just as a margin of {request.margin:.2g} in accuracy is {percent(share)} of "
-            "the error of always predicting the most frequent class"
-        )
+    budget, words = results.budget, MeasureWords(results.measure)
     up_to = ""
     if results.n_rows * 2 // 3 > budget.curve_rows:
         up_to = f" of up to {budget.curve_rows:,} rows, because the table is large"
@@ -237,71 +201,107 @@ def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
             "rows (or groups) are independent",
             "Macskassy, S., Provost, F. (2004). Confidence bands for ROC curves. ROCAI.",
         ),
-        Definition(
-            "calibration",
-            "Rows in up to ten bins by predicted probability: the mean prediction compared with "
-            "the observed share. Band: where that share would lie if the predicted probabilities "
-            "were correct.",
-            "rows are independent",
-            "Broecker, J., Smith, L. A. (2007). Increasing the reliability of reliability "
-            "diagrams. Weather and Forecasting 22, 651-661.",
-        ),
-        Definition(
-            "decisions when errors have different costs",
-            "The cost that the report leads with is that of the decisions of least expected cost "
-            "by the predicted probabilities; nothing is tuned. The table with thresholds is "
-            "different: of two classes it takes the threshold with the least mean cost on these "
-            "predictions, so its cost is a little too low. Probabilities are rounded to 4 digits "
-            "there.",
-            "the costs are right, and future rows have the class proportions of these rows",
-            "Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI.",
-        ),
+        _CALIBRATION,
+        _DECISIONS_AT_COSTS,
         Definition(
             ".632+ error",
             f"{budget.bootstraps or 'No'} bootstrap samples of the rows: the error on the rows "
             "that a sample left out, corrected for its smaller training set and for overfitting."
-            f"{fewer}",
+            f"{_fewer_samples(results)}",
             "rows are independent; not computed for rows in groups",
             "Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ "
             "bootstrap method. JASA 92, 548-560.",
         ),
         Definition(
             "learning curve",
-            f"{words.name[0].upper()}{words.name[1:]} on a held-out third of the rows for growing "
+            f"{upper_first(words.name)} on a held-out third of the rows for growing "
             f"training sets{up_to}, {budget.curve_repeats} times. A power law is fitted and "
             "extrapolated; the intervals "
             "of the extrapolation show the uncertainty of the fit.",
             "the power law continues to hold; the further ahead, the less certain",
             "Provost, F., Jensen, D., Oates, T. (1999). Efficient progressive sampling. KDD.",
         ),
-        Definition(
-            "price of simplicity",
-            "In each fold one large tree is grown on the other folds and pruned by its weakest "
-            "links; of each size, the largest tree with at most this many leaves predicts the "
-            "fold. The size of the tree of the report, and that with margin 0, are chosen within "
-            "the other folds.",
-            "as for accuracy; each interval holds for one size",
-            "Breiman, L. et al. (1984). Classification and Regression Trees, chapter 3.",
-        ),
+        _PRICE,
         Definition(
             "comparison of models",
             f"All models are evaluated over the same folds. Their differences in {words.name}, "
             "fold by fold, give the corrected resampled t interval. The margin is "
-            f"{words.margin(comparison_margin(results))}{of_what}. Better and worse mean "
-            "that the whole interval lies beyond the margin, equivalent that it lies within.",
+            f"{words.margin(comparison_margin(results))}{_share_of_errors(results)}. "
+            "Better and worse mean that the whole interval lies beyond the margin, equivalent "
+            "that it lies within.",
             "as for accuracy; each verdict alone is wrong in at most "
-            f"{level_percent(1 - request.level)} of such comparisons",
+            f"{level_percent(1 - results.request.level)} of such comparisons",
             "Nadeau, C., Bengio, Y. (2003); Schuirmann, D. J. (1987). J. Pharmacokinetics and "
             "Biopharmaceutics 15, 657-680.",
         ),
-        Definition(
-            "warnings about leaks",
-            "A tree on one column alone, evaluated with three folds. There is a warning if its "
-            "accuracy is at least 99 % and its error at most a tenth of the baseline's.",
-            "a column may rightly be that good: the warning is a question, not a verdict",
-            "Kaufman, S. et al. (2012). Leakage in data mining. ACM TKDD 6 (4).",
-        ),
+        _LEAKS,
     )
+
+
+def _fewer_samples(results: ReportResults) -> str:
+    """Say that there are fewer bootstrap samples because each fit chooses a size, if that is so."""
+    is_resized = results.request.budget is None and report_tree(results.request).pruning in BY_FOLDS
+    most = budget_for(results.n_rows, results.n_rows).bootstraps
+    if not is_resized or results.budget.bootstraps >= most:
+        return ""
+    return (
+        f" Every fit chooses the size of its tree by cross-validation, so there are "
+        f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
+    )
+
+
+def _share_of_errors(results: ReportResults) -> str:
+    """Say which share of the baseline's errors a margin at costs is."""
+    margin = results.request.margin
+    if results.measure != "cost" or margin <= 0:
+        return ""
+    shares = np.bincount(results.evaluation.truth, results.row_weights)
+    share = percent(margin / (1 - float(shares.max() / shares.sum())))
+    return (
+        f". That is {share} of what the errors of the cheapest constant decision cost, just as a "
+        f"margin of {margin:.2g} in accuracy is {share} of the error of always predicting the "
+        "most frequent class"
+    )
+
+
+_CALIBRATION = Definition(
+    "calibration",
+    "Rows in up to ten bins by predicted probability: the mean prediction compared with "
+    "the observed share. Band: where that share would lie if the predicted probabilities "
+    "were correct.",
+    "rows are independent",
+    "Broecker, J., Smith, L. A. (2007). Increasing the reliability of reliability "
+    "diagrams. Weather and Forecasting 22, 651-661.",
+)
+
+_DECISIONS_AT_COSTS = Definition(
+    "decisions when errors have different costs",
+    "The cost that the report leads with is that of the decisions of least expected cost "
+    "by the predicted probabilities; nothing is tuned. The table with thresholds is "
+    "different: of two classes it takes the threshold with the least mean cost on these "
+    "predictions, so its cost is a little too low. Probabilities are rounded to 4 digits "
+    "there.",
+    "the costs are right, and future rows have the class proportions of these rows",
+    "Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI.",
+)
+
+_PRICE = Definition(
+    "price of simplicity",
+    "In each fold one large tree is grown on the other folds. For each size, the best tree "
+    "with at most so many leaves is pruned from it, chosen by cross-validation of the "
+    "other folds, and predicts the fold: what max_leaves gives. The size of the tree of "
+    "the report, and that with margin 0, are chosen in the same way.",
+    "as for accuracy; each interval holds for one size",
+    "Breiman, L. et al. (1984). Classification and Regression Trees, chapter 3.",
+)
+
+_LEAKS = Definition(
+    "warnings about leaks",
+    "A tree on one column alone, evaluated with three folds. There is a warning if its "
+    "accuracy is at least 99 % and its error at most a tenth of the baseline's.",
+    "a column may rightly be that good: the warning is a question, not a verdict",
+    "Kaufman, S. et al. (2012). Leakage in data mining. ACM TKDD 6 (4).",
+)
 
 
 def _leaf_numbers(n_classes: int, *, at_costs: bool) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Annotated
 
 import numpy as np
 
 from sureleaf.comparison import Comparison, compare
+from sureleaf.comparison.verdict import Verdict
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import (
     interval,
@@ -15,6 +16,7 @@ from sureleaf.formatting import (
     points,
     signed_interval,
     signed_number,
+    upper_first,
 )
 from sureleaf.report.baselines import (
     BAGGED_TREES,
@@ -38,19 +40,6 @@ __all__ = [
     "models_text",
 ]
 
-Verdict = Literal["better", "worse", "equivalent", "undecided"]
-
-
-class HasInterval(Protocol):
-    """A difference with its interval."""
-
-    @property
-    def difference(self) -> float: ...
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-
 
 _BETTER = {
     "accuracy": ("more accurate", "less accurate", "as accurate as"),
@@ -62,12 +51,7 @@ _NO_GAP = 1e-12
 
 @dataclass(frozen=True)
 class MeasureWords:
-    """How values and differences of the compared measure are written.
-
-    Parameters
-    ----------
-    measure : {"accuracy", "auc", "cost"}
-    """
+    """How values and differences of the compared measure are written."""
 
     measure: ComparedMeasure = "accuracy"
 
@@ -122,7 +106,7 @@ class MeasureWords:
             return f"{signed_interval(low, high)} percentage points"
         return f"{signed_number(low)} to {signed_number(high)} per row"
 
-    def gain(self, comparison: HasInterval) -> tuple[float, float, float]:
+    def gain(self, comparison: "Comparison | ModelComparison") -> tuple[float, float, float]:
         """Return how much better a model is than the tree, with its interval."""
         if self.measure != "cost":
             return comparison.difference, comparison.low, comparison.high
@@ -131,20 +115,12 @@ class MeasureWords:
     def verdict(self, verdict: str, low: float, high: float, margin: float) -> str:
         """Say in a few words whether there is a difference, and how large it is.
 
-        Parameters
-        ----------
-        verdict : str
-            About the margin: better, worse, equivalent or undecided.
-        low, high : float
-            Interval of the gain.
-        margin : float
+        `low` and `high` are the interval of the gain.
 
         Examples
         --------
         >>> MeasureWords().verdict("undecided", 0.007, 0.076, 0.01)
         'better, but perhaps by less than 1 percentage point'
-        >>> MeasureWords().verdict("undecided", -0.02, 0.04, 0.01)
-        'not decided by these rows'
         """
         size = self.margin(margin)
         if verdict in ("better", "worse"):
@@ -167,74 +143,45 @@ class MeasureWords:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """A model compared with the tree.
+    """A model compared with the tree."""
 
-    Attributes
-    ----------
-    difference
-        The measure of the model minus that of the tree.
-    low, high
-        Interval of the difference.
-    level
-        Level of the interval.
-    p_value
-        Of the test that there is no difference.
-    method
-        The test.
-    assumes
-        What the test assumes.
-    verdict
-        Whether the difference exceeds the margin.
-    rows_needed
-        Rows with which a difference of this size would be decided; null if the verdict is clear, or
-        if it cannot be said.
-    words
-        The verdict in a few words, with the size of the difference.
-    text
-        The comparison in a sentence.
-    """
-
-    difference: float
-    low: float
-    high: float
-    level: float
-    p_value: float | None
-    method: str
-    assumes: str
-    verdict: Verdict
-    rows_needed: int | None
-    words: str
-    text: str
+    difference: Annotated[float, "The measure of the model minus that of the tree."]
+    low: Annotated[float, "Interval of the difference."]
+    high: Annotated[float, "Interval of the difference."]
+    level: Annotated[float, "Level of the interval."]
+    p_value: Annotated[float | None, "Of the test that there is no difference."]
+    method: Annotated[str, "The test."]
+    assumes: Annotated[str, "What the test assumes."]
+    verdict: Annotated[Verdict, "Whether the difference exceeds the margin."]
+    rows_needed: Annotated[
+        int | None,
+        "Rows with which a difference of this size would be decided; null if the verdict is "
+        "clear, or if it cannot be said.",
+    ]
+    words: Annotated[str, "The verdict in a few words, with the size of the difference."]
+    text: Annotated[str, "The comparison in a sentence."]
 
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """A model of the comparison.
+    """A model of the comparison."""
 
-    Attributes
-    ----------
-    name
-        Its name.
-    description
-        What kind of model it is.
-    leaves
-        Leaves of the model fitted on all rows; null if it is not one tree.
-    accuracy, nce, auc
-        Cross-validated estimates; null if not defined.
-    cost
-        Mean cost per row of the decisions of least expected cost; null if the user gave no costs.
-    comparison
-        Null for the tree itself, or if there are too few folds.
-    """
-
-    name: str
-    description: str
-    leaves: int | None
-    accuracy: IntervalEstimate | None
-    nce: IntervalEstimate | None
-    auc: IntervalEstimate | None
-    cost: IntervalEstimate | None
-    comparison: ModelComparison | None
+    name: Annotated[str, "Its name."]
+    description: Annotated[str, "What kind of model it is."]
+    leaves: Annotated[
+        int | None, "Leaves of the model fitted on all rows; null if it is not one tree."
+    ]
+    accuracy: Annotated[IntervalEstimate | None, "Cross-validated estimates; null if not defined."]
+    nce: Annotated[IntervalEstimate | None, "Cross-validated estimates; null if not defined."]
+    auc: Annotated[IntervalEstimate | None, "Cross-validated estimates; null if not defined."]
+    cost: Annotated[
+        IntervalEstimate | None,
+        "Mean cost per row of the decisions of least expected cost; null if the user gave no "
+        "costs.",
+    ]
+    comparison: Annotated[
+        ModelComparison | None, "Null for the tree itself, or if there are too few folds."
+    ]
 
     def estimate(self, measure: ComparedMeasure) -> IntervalEstimate | None:
         """Return the estimate of the compared measure."""
@@ -243,33 +190,23 @@ class ComparedModel:
 
 @dataclass(frozen=True)
 class ModelsSection:
-    """The tree and other models.
+    """The tree and other models."""
 
-    Attributes
-    ----------
-    measure
-        The measure that is compared: the cost if the user gave costs; the AUC if other classes than
-        the most frequent are rare; otherwise the accuracy.
-    margin
-        Differences up to this size do not count. For accuracy the user's margin, or a tenth of the
-        baseline's error, at most 0.01. At costs, the same share of the cost of the cheapest
-        constant. For the AUC the user's margin or 0.01.
-    reference
-        Name of the model that the others are compared with.
-    verdicts
-        What each verdict means.
-    rows
-        The models; the reference comes first.
-    text
-        Whether another model should be preferred.
-    """
-
-    measure: ComparedMeasure
-    margin: float
-    reference: str
-    verdicts: dict[str, str]
-    rows: tuple[ComparedModel, ...]
-    text: str
+    measure: Annotated[
+        ComparedMeasure,
+        "The measure that is compared: the cost if the user gave costs; the AUC if other "
+        "classes than the most frequent are rare; otherwise the accuracy.",
+    ]
+    margin: Annotated[
+        float,
+        "Differences up to this size do not count. For accuracy the user's margin, or a tenth "
+        "of the baseline's error, at most 0.01. At costs, the same share of the cost of the "
+        "cheapest constant. For the AUC the user's margin or 0.01.",
+    ]
+    reference: Annotated[str, "Name of the model that the others are compared with."]
+    verdicts: Annotated[dict[str, str], "What each verdict means."]
+    rows: Annotated[tuple[ComparedModel, ...], "The models; the reference comes first."]
+    text: Annotated[str, "Whether another model should be preferred."]
 
 
 def models_section(results: ReportResults) -> ModelsSection:
@@ -343,7 +280,7 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
     if abs(gain) < _NO_GAP:
         standing = f"{words.same} this tree"
     text = (
-        f"{name[0].upper()}{name[1:]}: {standing} (difference "
+        f"{upper_first(name)}: {standing} (difference "
         f"{words.signed(result.low, result.high)}); {verdict}."
     )
     return ModelComparison(
@@ -388,14 +325,7 @@ _WITH_COLUMNS = {
 
 
 def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWords) -> str:
-    """Say whether another kind of tree, or bagged trees, should be preferred.
-
-    Parameters
-    ----------
-    rows : sequence of ComparedModel
-    margin : float
-    words : MeasureWords
-    """
+    """Say whether another kind of tree, or bagged trees, should be preferred."""
     by_name = {row.name: row for row in rows if row.comparison}
     sentences = []
     if default := by_name.get(DEFAULT_TREE):

@@ -6,6 +6,7 @@ place in the document that it comes from.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 from sureleaf.formatting import count, level_percent, measure_value, points, share_value
 from sureleaf.report.request import Budget
@@ -20,59 +21,31 @@ __all__ = ["PaperNumber", "PaperSection", "Reference", "paper_section"]
 
 @dataclass(frozen=True)
 class PaperNumber:
-    """A number of the paragraph.
+    """A number of the paragraph."""
 
-    Attributes
-    ----------
-    path
-        Where it is in this document, such as data.rows.
-    value
-        The number there.
-    text
-        As the paragraph writes it.
-    """
-
-    path: str
-    value: float
-    text: str
+    path: Annotated[str, "Where it is in this document, such as data.rows."]
+    value: Annotated[float, "The number there."]
+    text: Annotated[str, "As the paragraph writes it."]
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A source that the paragraph cites.
+    """A source that the paragraph cites."""
 
-    Attributes
-    ----------
-    citation
-        As the paragraph cites it.
-    text
-        The entry for the list of references.
-    """
-
-    citation: str
-    text: str
+    citation: Annotated[str, "As the paragraph cites it."]
+    text: Annotated[str, "The entry for the list of references."]
 
 
 @dataclass(frozen=True)
 class PaperSection:
-    """A paragraph on methods and results, to copy into a paper.
+    """A paragraph on methods and results, to copy into a paper."""
 
-    Attributes
-    ----------
-    text
-        The paragraph.
-    items
-        The items of TRIPOD+AI that it answers, in the order of its sentences.
-    numbers
-        All its numbers, in their order.
-    references
-        The sources that it cites.
-    """
-
-    text: str
-    items: list[str]
-    numbers: tuple[PaperNumber, ...]
-    references: tuple[Reference, ...]
+    text: Annotated[str, "The paragraph."]
+    items: Annotated[
+        list[str], "The items of TRIPOD+AI that it answers, in the order of its sentences."
+    ]
+    numbers: Annotated[tuple[PaperNumber, ...], "All its numbers, in their order."]
+    references: Annotated[tuple[Reference, ...], "The sources that it cites."]
 
 
 TRIPOD = Reference(
@@ -161,7 +134,7 @@ def _sample_size(writer: _Writer, data: DataSection, tree: TreeSection) -> list[
         level = (
             "the wanted levels"
             if wanted is None
-            else f"a confidence of {number('tree.wanted.confidence', wanted, _level)}"
+            else f"a confidence of {number('tree.wanted.confidence', wanted, level_percent)}"
         )
         rows_needed = number(f"tree.nodes.{index}.total_rows_needed", node.total_rows_needed or 0)
         sentences.append(
@@ -186,8 +159,10 @@ def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]
     if tree.stability is not None and tree.stability.n_splits:
         returning = number("tree.stability.n_returning", tree.stability.n_returning)
         splits = number("tree.stability.n_splits", tree.stability.n_splits)
+        trees = number("tree.stability.n_trees", tree.stability.n_trees)
         sentences.append(
-            f"On a fresh sample, {returning} of its {splits} splits would probably return."
+            f"Of its {splits} splits, {returning} returned in more than half of {trees} trees "
+            "grown on random halves of the rows."
         )
     return sentences
 
@@ -198,7 +173,7 @@ def _calibration(writer: _Writer, quality: QualitySection) -> list[str]:
         return ["Calibration was not assessed."]
     error = writer.number("quality.calibration.error.value", curve.error.value, measure_value)
     outside = writer.number("quality.calibration.outside", curve.outside)
-    level = writer.number("quality.calibration.level", curve.level, _level)
+    level = writer.number("quality.calibration.level", curve.level, level_percent)
     return [
         f"The expected calibration error of the probabilities of {quality.labels[curve.class_]} "
         f"was {error}; bins outside the {level} band of a calibrated model: {outside}."
@@ -230,9 +205,9 @@ def _performance(
         value = number("error.bootstrap.e632_plus", boot.e632_plus, _percent)
         ends = "no valid interval"
         if boot.low is not None and boot.high is not None:
-            level = number("error.bootstrap.level", boot.level, _level)
-            low = number("error.bootstrap.low", boot.low, _points)
-            high = number("error.bootstrap.high", boot.high, _points)
+            level = number("error.bootstrap.level", boot.level, level_percent)
+            low = number("error.bootstrap.low", boot.low, points)
+            high = number("error.bootstrap.high", boot.high, points)
             ends = f"{level} interval {low} to {high}"
         sentences.append(
             f"The bootstrap estimate of the error was {value} ({ends}; {writer.cite(EFRON)})."
@@ -244,12 +219,12 @@ def _performance(
 
 def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
     plain = measure_value if measure.name == "cost" else share_value
-    write, ends = (_percent, _points) if measure.name == "accuracy" else (plain, plain)
+    write, ends = (_percent, points) if measure.name == "accuracy" else (plain, plain)
     value = writer.number(f"{path}.value", measure.value, write)
     clause = f"{_NAMES[measure.name]} on unseen rows was {value}"
     if measure.low is None or measure.high is None:
         return f"{clause} (no valid interval)"
-    level = writer.number(f"{path}.level", measure.level, _level)
+    level = writer.number(f"{path}.level", measure.level, level_percent)
     low = writer.number(f"{path}.low", measure.low, ends)
     high = writer.number(f"{path}.high", measure.high, ends)
     return f"{clause} ({level} interval {low} to {high})"
@@ -257,11 +232,3 @@ def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
 
 def _percent(share: float) -> str:
     return f"{points(share)} %"
-
-
-def _points(share: float) -> str:
-    return points(share)
-
-
-def _level(level: float) -> str:
-    return level_percent(level)

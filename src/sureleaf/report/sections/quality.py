@@ -1,9 +1,8 @@
 """The quality of out-of-fold predictions, and what to decide at given costs."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,6 @@ MEANINGS = {
 }
 """Measures of the section, in their order."""
 
-OF_COSTS = ("cost", "decided_cost")
 FOR_TWO_CLASSES = ("precision", "recall", "specificity", "f_measure")
 BAND_METHOD = (
     "pointwise: percentiles of the true positive rate at each false positive rate over bootstrap "
@@ -47,270 +45,135 @@ BAND_METHOD = (
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureEstimate(IntervalEstimate):
-    """A measure with its interval.
+    """A measure with its interval."""
 
-    Attributes
-    ----------
-    name
-        Name of the measure.
-    meaning
-        What it measures.
-    better
-        Whether high or low values are good.
-    """
-
-    name: str
-    meaning: str
-    better: Literal["high", "low"]
+    name: Annotated[str, "Name of the measure."]
+    meaning: Annotated[str, "What it measures."]
+    better: Annotated[Literal["high", "low"], "Whether high or low values are good."]
 
 
 @dataclass(frozen=True)
 class ClassRates:
-    """Recall and precision of one class.
+    """Recall and precision of one class."""
 
-    Attributes
-    ----------
-    class_
-        Index of the class.
-    recall
-        Share of the rows of the class that are predicted as such.
-    precision
-        Share of the rows predicted as the class that are of the class; null if there are none.
-    """
-
-    class_: int
-    recall: IntervalEstimate | None
-    precision: IntervalEstimate | None
+    class_: Annotated[int, "Index of the class."]
+    recall: Annotated[
+        IntervalEstimate | None, "Share of the rows of the class that are predicted as such."
+    ]
+    precision: Annotated[
+        IntervalEstimate | None,
+        "Share of the rows predicted as the class that are of the class; null if there are none.",
+    ]
 
 
 @dataclass(frozen=True)
 class RocCurve:
-    """The ROC curve of the positive class, with a pointwise band; at most 400 points.
+    """The ROC curve of the positive class, with a pointwise band; at most 400 points."""
 
-    Attributes
-    ----------
-    class_
-        Index of the positive class.
-    false_positive_rate, true_positive_rate
-        The points of the curve.
-    low, high
-        The band of the true positive rate at each point.
-    level
-        Level of the band.
-    method
-        How the band was computed.
-    area
-        Area under the curve.
-    """
-
-    class_: int
-    false_positive_rate: list[float]
-    true_positive_rate: list[float]
-    low: list[float]
-    high: list[float]
-    level: float
-    method: str
-    area: IntervalEstimate
+    class_: Annotated[int, "Index of the positive class."]
+    false_positive_rate: Annotated[list[float], "The points of the curve."]
+    true_positive_rate: Annotated[list[float], "The points of the curve."]
+    low: Annotated[list[float], "The band of the true positive rate at each point."]
+    high: Annotated[list[float], "The band of the true positive rate at each point."]
+    level: Annotated[float, "Level of the band."]
+    method: Annotated[str, "How the band was computed."]
+    area: Annotated[IntervalEstimate, "Area under the curve."]
 
 
 @dataclass(frozen=True)
 class CalibrationCurve:
-    """Predicted probabilities of the positive class compared with what was observed.
+    """Predicted probabilities of the positive class compared with what was observed."""
 
-    Attributes
-    ----------
-    class_
-        Index of the positive class.
-    stated
-        Mean predicted probability of each bin.
-    observed
-        Share of positive rows in each bin.
-    count
-        Rows in each bin.
-    low, high
-        Where the observed share would lie if the predicted probabilities were correct.
-    level
-        Level of these bands.
-    outside
-        Number of bins outside their band.
-    method
-        How the band was computed.
-    error
-        Expected calibration error.
-    """
-
-    class_: int
-    stated: list[float | None]
-    observed: list[float | None]
-    count: list[float | None]
-    low: list[float | None]
-    high: list[float | None]
-    level: float
-    outside: int
-    method: str
-    error: IntervalEstimate
+    class_: Annotated[int, "Index of the positive class."]
+    stated: Annotated[list[float | None], "Mean predicted probability of each bin."]
+    observed: Annotated[list[float | None], "Share of positive rows in each bin."]
+    count: Annotated[list[float | None], "Rows in each bin."]
+    low: Annotated[
+        list[float | None],
+        "Where the observed share would lie if the predicted probabilities were correct.",
+    ]
+    high: Annotated[
+        list[float | None],
+        "Where the observed share would lie if the predicted probabilities were correct.",
+    ]
+    level: Annotated[float, "Level of these bands."]
+    outside: Annotated[int, "Number of bins outside their band."]
+    method: Annotated[str, "How the band was computed."]
+    error: Annotated[IntervalEstimate, "Expected calibration error."]
 
 
 @dataclass(frozen=True)
 class BinaryScores:
-    """Out-of-fold probabilities of two classes, from which thresholds are computed.
+    """Out-of-fold probabilities of two classes, from which thresholds are computed."""
 
-    Attributes
-    ----------
-    kind
-        Tells the two types of scores apart.
-    digits
-        Probabilities are rounded to this many digits.
-    score
-        Distinct probabilities of the positive class, ascending.
-    negative, positive
-        Rows of the other and of the positive class with each probability.
-    """
-
-    kind: Literal["binary"]
-    digits: int
-    score: list[float]
-    negative: list[float]
-    positive: list[float]
+    kind: Annotated[Literal["binary"], "Tells the two types of scores apart."]
+    digits: Annotated[int, "Probabilities are rounded to this many digits."]
+    score: Annotated[list[float], "Distinct probabilities of the positive class, ascending."]
+    negative: Annotated[
+        list[float], "Rows of the other and of the positive class with each probability."
+    ]
+    positive: Annotated[
+        list[float], "Rows of the other and of the positive class with each probability."
+    ]
 
 
 @dataclass(frozen=True)
 class ScoredRow:
-    """Rows with equal class and equal probabilities.
+    """Rows with equal class and equal probabilities."""
 
-    Attributes
-    ----------
-    truth
-        Index of the actual class.
-    weight
-        Number of rows.
-    probabilities
-        Probability of each class.
-    """
-
-    truth: int
-    weight: float
-    probabilities: list[float]
+    truth: Annotated[int, "Index of the actual class."]
+    weight: Annotated[float, "Number of rows."]
+    probabilities: Annotated[list[float], "Probability of each class."]
 
 
 @dataclass(frozen=True)
 class ClassScores:
-    """Out-of-fold probabilities of more than two classes, from which decisions are computed.
+    """Out-of-fold probabilities of more than two classes, from which decisions are computed."""
 
-    Attributes
-    ----------
-    kind
-        Tells the two types of scores apart.
-    digits
-        Probabilities are rounded to this many digits.
-    sampled
-        Whether the rows are a sample.
-    rows
-        The rows, at most 4,000.
-    """
-
-    kind: Literal["classes"]
-    digits: int
-    sampled: bool
-    rows: tuple[ScoredRow, ...]
+    kind: Annotated[Literal["classes"], "Tells the two types of scores apart."]
+    digits: Annotated[int, "Probabilities are rounded to this many digits."]
+    sampled: Annotated[bool, "Whether the rows are a sample."]
+    rows: Annotated[tuple[ScoredRow, ...], "The rows, at most 4,000."]
 
 
 @dataclass(frozen=True)
 class ConstantCost:
-    """What it costs to decide for one class in every row.
+    """What it costs to decide for one class in every row."""
 
-    Attributes
-    ----------
-    label
-        The class.
-    cost
-        Mean cost per row.
-    """
-
-    label: str
-    cost: float
-
-
-@dataclass(frozen=True)
-class FoldValues:
-    """Measures fold by fold: what `sureleaf compare old.json new.json` tests.
-
-    Attributes
-    ----------
-    rows_id
-        Hash of the labels: equal for the same rows.
-    splits_id
-        Hash of the folds: equal for the same folds of the same rows.
-    weights_id, cost_id
-        Hashes of weights and costs; null if there are none.
-    rows
-        Number of rows.
-    test_to_train
-        Test rows per training row.
-    values
-        By measure, the value in each fold.
-    """
-
-    rows_id: str
-    splits_id: str
-    weights_id: str | None
-    cost_id: str | None
-    rows: int
-    test_to_train: float
-    values: dict[str, list[float | None]]
+    label: Annotated[str, "The class."]
+    cost: Annotated[float, "Mean cost per row."]
 
 
 @dataclass(frozen=True)
 class QualitySection:
-    """Out-of-fold predictions of the cross-validation.
+    """Out-of-fold predictions of the cross-validation."""
 
-    Attributes
-    ----------
-    design
-        How the rows were split.
-    positive
-        Index of the positive class: the user's, or the rarest class, the last one on ties.
-    labels
-        Class labels.
-    confusion
-        Rows by actual and predicted class.
-    measures
-        Measures with their intervals.
-    by_class
-        Recall and precision of each class.
-    roc
-        The ROC curve.
-    calibration
-        The calibration curve.
-    scores
-        What the page computes decisions from.
-    cost
-        cost[actual][predicted]; 1 for every error if the user gave no costs.
-    cost_given
-        Whether the user gave costs. Then predictions are decisions of least expected cost, in the
-        confusion matrix and in all measures.
-    constants
-        What constant decisions cost; 1 for every error if the user gave no costs.
-    decision
-        The cheapest decisions at that cost.
-    folds
-        Measures fold by fold.
-    """
-
-    design: str
-    positive: int
-    labels: list[str]
-    confusion: list[list[float]]
-    measures: tuple[MeasureEstimate, ...]
-    by_class: tuple[ClassRates, ...]
-    roc: RocCurve | None
-    calibration: CalibrationCurve | None
-    scores: BinaryScores | ClassScores
-    cost: list[list[float]]
-    cost_given: bool
-    constants: tuple[ConstantCost, ...]
-    decision: Decision
-    folds: FoldValues
+    design: Annotated[str, "How the rows were split."]
+    folds: Annotated[int, "Number of folds, and how often they were drawn."]
+    repeats: Annotated[int, "Number of folds, and how often they were drawn."]
+    positive: Annotated[
+        int, "Index of the positive class: the user's, or the rarest class, the last one on ties."
+    ]
+    labels: Annotated[list[str], "Class labels."]
+    confusion: Annotated[list[list[float]], "Rows by actual and predicted class."]
+    measures: Annotated[tuple[MeasureEstimate, ...], "Measures with their intervals."]
+    by_class: Annotated[tuple[ClassRates, ...], "Recall and precision of each class."]
+    roc: Annotated[RocCurve | None, "The ROC curve."]
+    calibration: Annotated[CalibrationCurve | None, "The calibration curve."]
+    scores: Annotated[BinaryScores | ClassScores, "What the page computes decisions from."]
+    cost: Annotated[
+        list[list[float]], "cost[actual][predicted]; 1 for every error if the user gave no costs."
+    ]
+    cost_given: Annotated[
+        bool,
+        "Whether the user gave costs. Then predictions are decisions of least expected cost, in "
+        "the confusion matrix and in all measures.",
+    ]
+    constants: Annotated[
+        tuple[ConstantCost, ...],
+        "What constant decisions cost; 1 for every error if the user gave no costs.",
+    ]
+    decision: Annotated[Decision, "The cheapest decisions at that cost."]
 
 
 def quality_section(results: ReportResults) -> QualitySection:
@@ -321,6 +184,8 @@ def quality_section(results: ReportResults) -> QualitySection:
     scores = _scores(predictions, k, positive, results.request.seed)
     return QualitySection(
         design=_design(results),
+        folds=results.budget.folds,
+        repeats=results.budget.repeats,
         positive=positive,
         labels=results.labels,
         confusion=confusion.tolist(),
@@ -333,7 +198,6 @@ def quality_section(results: ReportResults) -> QualitySection:
         cost_given=results.request.cost is not None,
         constants=_constants(results, cost),
         decision=_decide(scores, cost, positive),
-        folds=_folds(results),
     )
 
 
@@ -539,28 +403,6 @@ def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationC
     )
 
 
-def _folds(results: ReportResults) -> FoldValues:
-    evaluation = results.evaluation
-    names = ["accuracy", "balanced_accuracy", "auc", "nce", "quadratic_loss"]
-    if results.request.cost is not None:
-        names.extend(OF_COSTS)
-    return FoldValues(
-        rows_id=evaluation.rows_id,
-        splits_id=evaluation.splits_id,
-        weights_id=_fingerprint(evaluation.weights),
-        cost_id=_fingerprint(evaluation.cost_matrix),
-        rows=results.n_rows,
-        test_to_train=evaluation.test_to_train,
-        values={name: finite_list(evaluation.split_values(name)) for name in names},
-    )
-
-
-def _fingerprint(values: NDArray[np.float64] | None) -> str | None:
-    if values is None:
-        return None
-    return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()
-
-
 # The ROC curve with a pointwise band: at each false positive rate, where the true rate may lie.
 
 Floats = NDArray[np.float64]
@@ -571,15 +413,7 @@ MAX_POINTS = 400
 
 @dataclass(frozen=True, eq=False)
 class RocBand:
-    """A thinned ROC curve and its band.
-
-    Attributes
-    ----------
-    false_positive_rate, true_positive_rate, low, high : ndarray
-        At most 400 points, from (0, 0) to (1, 1).
-    area : float
-
-    """
+    """A thinned ROC curve and its band: at most 400 points, from (0, 0) to (1, 1)."""
 
     false_positive_rate: Floats
     true_positive_rate: Floats
@@ -600,28 +434,8 @@ def roc_band(
 ) -> RocBand:
     """Compute the ROC curve of scored predictions and a pointwise band by bootstrap.
 
-    Parameters
-    ----------
-    scores, positive, weights : ndarray
-        Score, truth and weight of each prediction.
-    unit : ndarray of int
-        What is resampled as a whole: the row, which may have been predicted more than once, or
-        its group. Units of one class are resampled within their class.
-    draws : int
-        Bootstrap samples.
-    level : float
-    seed : int
-
-    Returns
-    -------
-    RocBand
-
-    Examples
-    --------
-    >>> scores, truth = np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])
-    >>> band = roc_band(scores, truth, np.arange(4), np.ones(4), draws=50, level=0.95, seed=0)
-    >>> band.area, float(band.low[0]), float(band.high[-1])
-    (0.75, 0.0, 1.0)
+    A `unit` is resampled as a whole: the row, which may have been predicted more than once, or its
+    group. Units of one class are resampled within their class.
     """
     curve = roc(positive, scores, sample_weight=weights)
     x, y = _thinned(curve.false_positive_rate, curve.true_positive_rate)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from sureleaf.formatting import count_of, listed
+from sureleaf.formatting import count_of, listed, upper_first
 from sureleaf.report.baselines import (
     BAGGED_TREES,
     C45_TREE,
@@ -29,59 +29,37 @@ __all__ = ["SimplicitySection", "SizeEstimate", "price_text", "simplicity_sectio
 
 @dataclass(frozen=True, kw_only=True)
 class SizeEstimate(IntervalEstimate):
-    """What trees of one size are worth on unseen rows.
+    """What trees of one size are worth on unseen rows."""
 
-    Attributes
-    ----------
-    leaves
-        The largest number of leaves that they may have.
-    """
-
-    leaves: int
+    leaves: Annotated[int, "The largest number of leaves that they may have."]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeMark(IntervalEstimate):
-    """A model beside the curve.
+    """A model beside the curve."""
 
-    Attributes
-    ----------
-    name
-        Its name, as in models.rows.
-    leaves
-        Leaves of the model fitted on all rows; null if it is not one tree.
-    """
-
-    name: str
-    leaves: int | None
+    name: Annotated[str, "Its name, as in models.rows."]
+    leaves: Annotated[
+        int | None, "Leaves of the model fitted on all rows; null if it is not one tree."
+    ]
 
 
 @dataclass(frozen=True)
 class SimplicitySection:
-    """Size against accuracy; against the mean cost if the user gave costs, the AUC if rare.
+    """Size against accuracy; against the mean cost if the user gave costs, the AUC if rare."""
 
-    Attributes
-    ----------
-    measure
-        What is estimated, as in models.measure.
-    better
-        Whether high or low values are good.
-    sizes
-        The curve: trees with at most this many leaves, pruned from one large tree.
-    marks
-        This tree first, then other models; models that are not one tree have no leaves.
-    intervals
-        What the intervals mean, and what they do not.
-    text
-        What is given up for the size of this tree.
-    """
-
-    measure: ComparedMeasure
-    better: Literal["high", "low"]
-    sizes: tuple[SizeEstimate, ...]
-    marks: tuple[SizeMark, ...]
-    intervals: str
-    text: str
+    measure: Annotated[ComparedMeasure, "What is estimated, as in models.measure."]
+    better: Annotated[Literal["high", "low"], "Whether high or low values are good."]
+    sizes: Annotated[
+        tuple[SizeEstimate, ...],
+        "The curve: the best trees with at most this many leaves, as max_leaves gives them.",
+    ]
+    marks: Annotated[
+        tuple[SizeMark, ...],
+        "This tree first, then other models; models that are not one tree have no leaves.",
+    ]
+    intervals: Annotated[str, "What the intervals mean, and what they do not."]
+    text: Annotated[str, "What is given up for the size of this tree."]
 
 
 def simplicity_section(results: ReportResults, models: ModelsSection) -> SimplicitySection:
@@ -119,7 +97,8 @@ def _intervals_text(results: ReportResults) -> str:
     times = f", {budget.repeats} times" if budget.repeats > 1 else ""
     return (
         f"Every size is tested on out-of-fold predictions ({budget.folds} folds{times}): in each "
-        "fold a large tree is grown on the other folds and pruned to the size. Each interval holds "
+        "fold the best tree with at most so many leaves is chosen by cross-validation of the other "
+        "folds, as max_leaves does. Each interval holds "
         "for its size alone (corrected resampled t interval). All sizes are tested on the same "
         "rows, so differences between them are known better than the intervals suggest; the "
         "differences to this tree are under “Other models”."
@@ -132,17 +111,10 @@ def price_text(
     margin: float = 0.0,
     chosen_by: str | None = None,
 ) -> str:
-    """Say what is given up for the size of the tree.
+    """Say what is given up for the size of the tree, the first of the rows.
 
-    Parameters
-    ----------
-    rows : sequence of ComparedModel
-        This tree first.
-    words : MeasureWords
-    margin : float
-        Another model is named if its estimate is better by more than this.
-    chosen_by : str, optional
-        What sizes are chosen by; by default the measure.
+    Another model is named if its estimate is better by more than the margin. Sizes are chosen by
+    the measure, if nothing else is said.
     """
     by_name = {row.name: row for row in rows}
     this, other, c45 = by_name[THIS_TREE], by_name.get(MARGIN_ZERO), by_name.get(C45_TREE)
@@ -157,9 +129,9 @@ def price_text(
         comparison, theirs = other.comparison, _value(other, words)
         if this.leaves == other.leaves == 1:
             # Without a test there is nothing to give up, even if other models find more.
-            sentences.append(_sentence(by))
+            sentences.append(upper_first(by))
         elif this.leaves == other.leaves:
-            sentences.append(_sentence(nothing + by))
+            sentences.append(upper_first(nothing + by))
         elif comparison is not None and words.gain(comparison)[0] <= 0:
             sentences.append(
                 f"{nothing}{own}{same} {words.name} {value}. The size that is chosen with a "
@@ -183,10 +155,6 @@ def price_text(
             f"{which} estimated to be {words.better}: {listed(better)} (see “Other models”)."
         )
     return " ".join(sentences)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
 
 
 def _better_kinds(rows: Sequence[ComparedModel], words: MeasureWords, margin: float) -> list[str]:

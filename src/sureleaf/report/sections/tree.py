@@ -1,15 +1,14 @@
 """The tree and its leaves: every node, the levels of the leaves, and example rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.formatting import count_of
-from sureleaf.model.stability import RivalVerdict
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import decides_by_costs, report_tree
 from sureleaf.report.estimates import finite
@@ -36,353 +35,234 @@ Unseen = Literal["mixture", "stop", "error"]
 
 @dataclass(frozen=True)
 class TreeLevels:
-    """Confidence and utility of the whole tree.
+    """Confidence and utility of the whole tree."""
 
-    Attributes
-    ----------
-    confidence, utility
-        Mean over the leaves, weighted by their rows.
-    """
-
-    confidence: float
-    utility: float
+    confidence: Annotated[float, "Mean over the leaves, weighted by their rows."]
+    utility: Annotated[float, "Mean over the leaves, weighted by their rows."]
 
 
 @dataclass(frozen=True)
 class LeafTerms:
-    """What each number of a leaf means, in a sentence or two.
+    """What each number of a leaf means, in a sentence or two."""
 
-    Attributes
-    ----------
-    counts, stated, probability, confidence, utility, rows_needed, levels
-        The meaning of the number with this name; "stated" explains "probabilities".
-    """
-
-    counts: str
-    stated: str
-    probability: str
-    confidence: str
-    utility: str
-    rows_needed: str
-    levels: str
+    counts: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
+    stated: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
+    probability: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
+    confidence: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
+    utility: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
+    rows_needed: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
+    levels: Annotated[
+        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
+    ]
 
 
 @dataclass(frozen=True)
 class WantedLevels:
-    """Leaves below these levels are flagged.
+    """Leaves below these levels are flagged."""
 
-    Attributes
-    ----------
-    level
-        Level of the intervals.
-    confidence, utility
-        The lowest level that is not flagged; null if none is wanted.
-    """
-
-    level: float
-    confidence: float | None
-    utility: float | None
+    level: Annotated[float, "Level of the intervals."]
+    confidence: Annotated[
+        float | None, "The lowest level that is not flagged; null if none is wanted."
+    ]
+    utility: Annotated[
+        float | None, "The lowest level that is not flagged; null if none is wanted."
+    ]
 
 
 @dataclass(frozen=True)
 class TestedColumn:
-    """A column that the tree tests.
+    """A column that the tree tests."""
 
-    Attributes
-    ----------
-    name
-        Name of the column.
-    kind
-        Kind of its values.
-    categories
-        Its categories; null for numbers and dates.
-    temporal
-        For dates, what a number counts: "date" is days since 1970, all others are microseconds.
-    """
-
-    name: str
-    kind: ColumnKind
-    categories: list[str] | None
-    temporal: str | None
+    name: Annotated[str, "Name of the column."]
+    kind: Annotated[ColumnKind, "Kind of its values."]
+    categories: Annotated[list[str] | None, "Its categories; null for numbers and dates."]
+    temporal: Annotated[
+        str | None,
+        'For dates, what a number counts: "date" is days since 1970, all others are microseconds.',
+    ]
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the tree. Fields of tests are null in leaves; fields of leaves in inner nodes.
+    """A node of the tree. Fields of tests are null in leaves; fields of leaves in inner nodes."""
 
-    Attributes
-    ----------
-    id
-        Index of the node; children come after their parent.
-    parent
-        Index of the parent; null for the root.
-    edge
-        Test of the branch that leads here; null for the root.
-    depth
-        Number of tests above the node.
-    counts
-        Training rows by class.
-    n
-        Training rows.
-    prediction
-        Index of the predicted class in data.classes.
-    probability
-        Of an inner node: the probability of the predicted class. Of a leaf: the probability to
-        which low and high belong (see terms).
-    probabilities
-        What predict_proba gives, by class.
-    column
-        Index of the tested column in columns; null for a leaf.
-    threshold
-        Numbers up to the threshold go to the first child, others to the second.
-    threshold_text
-        The threshold as text, such as a date; a number with six digits, or as many as separate the
-        same rows. If it is null and branch_of_category is null, too,
-        the test is whether the value is missing: known values go to the first child.
-    branch_of_category
-        By category: index of the branch; -1 for a category that no training row had here.
-    children
-        Indices of the child nodes.
-    shares
-        Share of the rows in each branch; a row that goes down every branch is divided by these
-        shares.
-    missing_branch
-        Index of the branch that a missing value takes; null if it goes down every branch.
-    rule
-        All tests from the root to the leaf; of several tests of a column in the same direction, the
-        tightest.
-    low, high
-        Interval of the probability.
-    confidence
-        Probability that the predicted class is the true majority class of the leaf; at costs, that
-        the decision is the cheapest one.
-    utility
-        Probability that the next row in the leaf is predicted correctly; at costs, what the
-        decision saves per row, in units of the most expensive error.
-    rows_needed
-        Rows in the leaf that would reach the wanted levels; null if not known.
-    total_rows_needed
-        Rows of the whole table that would bring so many into the leaf; null if not known.
-    flagged
-        Whether the leaf is below the wanted levels.
-    repair
-        What would help a flagged leaf.
-    recurrence
-        Of a split: the expected share of fresh samples in whose tree it returns. Of a leaf: the
-        expected share of its rows that keep their predicted class. Null if not known.
-    """
-
-    id: int
-    parent: int | None
-    edge: str | None
-    depth: int
-    counts: list[float]
-    n: float
-    prediction: int
-    probability: float
-    probabilities: list[float]
-    column: int | None = None
-    threshold: float | None = None
-    threshold_text: str | None = None
-    branch_of_category: list[int] | None = None
-    children: tuple[int, ...] = ()
-    shares: tuple[float, ...] = ()
-    missing_branch: int | None = None
-    rule: str | None = None
-    low: float | None = None
-    high: float | None = None
-    confidence: float | None = None
-    utility: float | None = None
-    rows_needed: int | None = None
-    total_rows_needed: int | None = None
-    flagged: bool | None = None
-    repair: str | None = None
-    recurrence: float | None = None
-
-
-@dataclass(frozen=True)
-class RivalSplit:
-    """The best split of another column at the root.
-
-    Attributes
-    ----------
-    column
-        Name of the column.
-    test
-        Its first branch.
-    difference, low, high
-        Out-of-fold accuracy of the tree that starts with it minus that of the tree, with its 95 %
-        interval.
-    verdict
-        Whether the interval is above 0 or below, or holds it and is within two percentage points
-        or not.
-    """
-
-    column: str
-    test: str
-    difference: float
-    low: float
-    high: float
-    verdict: RivalVerdict
+    id: Annotated[int, "Index of the node; children come after their parent."]
+    parent: Annotated[int | None, "Index of the parent; null for the root."]
+    edge: Annotated[str | None, "Test of the branch that leads here; null for the root."]
+    depth: Annotated[int, "Number of tests above the node."]
+    counts: Annotated[list[float], "Training rows by class."]
+    n: Annotated[float, "Training rows."]
+    prediction: Annotated[int, "Index of the predicted class in data.classes."]
+    probability: Annotated[
+        float,
+        "Of an inner node: the probability of the predicted class. Of a leaf: the probability "
+        "to which low and high belong (see terms).",
+    ]
+    probabilities: Annotated[list[float], "What predict_proba gives, by class."]
+    column: Annotated[int | None, "Index of the tested column in columns; null for a leaf."] = None
+    threshold: Annotated[
+        float | None, "Numbers up to the threshold go to the first child, others to the second."
+    ] = None
+    threshold_text: Annotated[
+        str | None,
+        "The threshold as text, such as a date; a number with six digits, or as many as "
+        "separate the same rows. If it is null and branch_of_category is null, too, the test is "
+        "whether the value is missing: known values go to the first child.",
+    ] = None
+    branch_of_category: Annotated[
+        list[int] | None,
+        "By category: index of the branch; -1 for a category that no training row had here.",
+    ] = None
+    children: Annotated[tuple[int, ...], "Indices of the child nodes."] = ()
+    shares: Annotated[
+        tuple[float, ...],
+        "Share of the rows in each branch; a row that goes down every branch is divided by "
+        "these shares.",
+    ] = ()
+    missing_branch: Annotated[
+        int | None,
+        "Index of the branch that a missing value takes; null if it goes down every branch.",
+    ] = None
+    rule: Annotated[
+        str | None,
+        "All tests from the root to the leaf; of several tests of a column in the same "
+        "direction, the tightest.",
+    ] = None
+    low: Annotated[float | None, "Interval of the probability."] = None
+    high: Annotated[float | None, "Interval of the probability."] = None
+    confidence: Annotated[
+        float | None,
+        "Probability that the predicted class is the true majority class of the leaf; at costs, "
+        "that the decision is the cheapest one.",
+    ] = None
+    utility: Annotated[
+        float | None,
+        "Probability that the next row in the leaf is predicted correctly; at costs, what the "
+        "decision saves per row, in units of the most expensive error.",
+    ] = None
+    rows_needed: Annotated[
+        int | None, "Rows in the leaf that would reach the wanted levels; null if not known."
+    ] = None
+    total_rows_needed: Annotated[
+        int | None,
+        "Rows of the whole table that would bring so many into the leaf; null if not known.",
+    ] = None
+    flagged: Annotated[bool | None, "Whether the leaf is below the wanted levels."] = None
+    repair: Annotated[str | None, "What would help a flagged leaf."] = None
+    recurrence: Annotated[
+        float | None,
+        "Of a split: the share of the trees grown on random halves of the rows in which it "
+        "returned. Of a leaf: the mean share of its rows that kept their predicted class in "
+        "these trees. Null if not known.",
+    ] = None
 
 
 @dataclass(frozen=True)
 class TreeStability:
-    """Whether the tree would come out again on a fresh sample.
+    """How much of the tree came out again in trees grown on random halves of the rows."""
 
-    Attributes
-    ----------
-    text
-        In a sentence.
-    n_splits, n_returning
-        Splits of the tree, and those that are expected to return in more than half of the samples.
-    n_trees
-        Trees of halves of the rows that it is estimated from.
-    rival
-        The strongest rival of the root; null if there is none.
-    """
-
-    text: str
-    n_splits: int
-    n_returning: int
-    n_trees: int
-    rival: RivalSplit | None
+    text: Annotated[str, "In a sentence."]
+    n_splits: Annotated[
+        int, "Splits of the tree, and those that returned in more than half of the trees."
+    ]
+    n_returning: Annotated[
+        int, "Splits of the tree, and those that returned in more than half of the trees."
+    ]
+    n_trees: Annotated[int, "Trees grown on random halves of the rows."]
 
 
 @dataclass(frozen=True)
 class CertifiedLeaf:
-    """What held-out rows prove about a leaf.
+    """What held-out rows prove about a leaf."""
 
-    Attributes
-    ----------
-    leaf
-        Index of the node.
-    n, n_correct
-        Certifying rows in it, and those of the predicted class.
-    low, high
-        Limits of the probability of the predicted class, for all leaves at once.
-    p_value
-        Of "it names the wrong class", adjusted for all leaves.
-    certified
-        Whether it is proven to name the right class.
-    """
-
-    leaf: int
-    n: float
-    n_correct: float
-    low: float
-    high: float
-    p_value: float
-    certified: bool
+    leaf: Annotated[int, "Index of the node."]
+    n: Annotated[float, "Certifying rows in it, and those of the predicted class."]
+    n_correct: Annotated[float, "Certifying rows in it, and those of the predicted class."]
+    low: Annotated[
+        float, "Limits of the probability of the predicted class, for all leaves at once."
+    ]
+    high: Annotated[
+        float, "Limits of the probability of the predicted class, for all leaves at once."
+    ]
+    p_value: Annotated[float, 'Of "it names the wrong class", adjusted for all leaves.']
+    certified: Annotated[bool, "Whether it is proven to name the right class."]
 
 
 @dataclass(frozen=True)
 class TreeCertificate:
-    """What held-out rows prove about all leaves at once.
+    """What held-out rows prove about all leaves at once."""
 
-    Attributes
-    ----------
-    alpha
-        Error probability of the whole.
-    n_grown, n_certifying
-        Rows that grew the tree, and rows that certify it.
-    statements
-        The certificate in sentences.
-    fingerprint
-        SHA-256 of the tree and the counts.
-    leaves
-        Leaf by leaf.
-    """
-
-    alpha: float
-    n_grown: int
-    n_certifying: int
-    statements: list[str]
-    fingerprint: str
-    leaves: tuple[CertifiedLeaf, ...]
+    alpha: Annotated[float, "Error probability of the whole."]
+    n_grown: Annotated[int, "Rows that grew the tree, and rows that certify it."]
+    n_certifying: Annotated[int, "Rows that grew the tree, and rows that certify it."]
+    statements: Annotated[list[str], "The certificate in sentences."]
+    fingerprint: Annotated[str, "SHA-256 of the tree and the counts."]
+    leaves: Annotated[tuple[CertifiedLeaf, ...], "Leaf by leaf."]
 
 
 @dataclass(frozen=True)
 class ExampleRow:
-    """A row of the table, to follow through the tree.
+    """A row of the table, to follow through the tree."""
 
-    Attributes
-    ----------
-    row
-        Index of the row among the rows with a label.
-    values
-        Its values as text, by tested column; null if missing.
-    codes
-        Its values as numbers: the number, the number of the date, or the index of the category.
-    truth
-        Its class.
-    leaf
-        Index of its leaf; of several leaves the one with the largest share.
-    """
-
-    row: int
-    values: list[str | None]
-    codes: list[float | None]
-    truth: str
-    leaf: int
+    row: Annotated[int, "Index of the row among the rows with a label."]
+    values: Annotated[list[str | None], "Its values as text, by tested column; null if missing."]
+    codes: Annotated[
+        list[float | None],
+        "Its values as numbers: the number, the number of the date, or the index of the category.",
+    ]
+    truth: Annotated[str, "Its class."]
+    leaf: Annotated[int, "Index of its leaf; of several leaves the one with the largest share."]
 
 
 @dataclass(frozen=True)
 class TreeSection:
-    """The tree node by node.
+    """The tree node by node."""
 
-    Attributes
-    ----------
-    n_leaves, n_nodes
-        Number of leaves and of nodes.
-    depth
-        Largest number of tests on the way to a leaf.
-    levels
-        Confidence and utility of the tree.
-    levels_from
-        Which rows the levels come from.
-    notes
-        What to know before relying on the levels.
-    terms
-        What each number of a leaf means.
-    wanted
-        The levels below which leaves are flagged.
-    at_costs
-        Whether leaves decide by costs. Then prediction is the decision of least expected cost,
-        confidence the probability that it is the cheapest one, and utility what it saves.
-    unseen
-        What happens to a category that was not in the training rows: "mixture" sends the row down
-        every branch, "stop" lets the node decide, "error" refuses the row.
-    columns
-        The columns that the tree tests.
-    nodes
-        All nodes; the root comes first.
-    rules
-        The tree as text.
-    example_rows
-        At most 40 rows, from as many different leaves as possible.
-    stability
-        Whether the tree would come out again; null if its levels are not cross-fitted.
-    certificate
-        What held-out rows prove; null if there are none.
-    """
-
-    n_leaves: int
-    n_nodes: int
-    depth: int
-    levels: TreeLevels
-    levels_from: str
-    notes: list[str]
-    terms: LeafTerms
-    wanted: WantedLevels
-    at_costs: bool
-    unseen: Unseen
-    columns: tuple[TestedColumn, ...]
-    nodes: tuple[Node, ...]
-    rules: str
-    example_rows: tuple[ExampleRow, ...]
-    stability: TreeStability | None
-    certificate: TreeCertificate | None
+    n_leaves: Annotated[int, "Number of leaves and of nodes."]
+    n_nodes: Annotated[int, "Number of leaves and of nodes."]
+    depth: Annotated[int, "Largest number of tests on the way to a leaf."]
+    levels: Annotated[TreeLevels, "Confidence and utility of the tree."]
+    levels_from: Annotated[str, "Which rows the levels come from."]
+    notes: Annotated[list[str], "What to know before relying on the levels."]
+    terms: Annotated[LeafTerms, "What each number of a leaf means."]
+    wanted: Annotated[WantedLevels, "The levels below which leaves are flagged."]
+    at_costs: Annotated[
+        bool,
+        "Whether leaves decide by costs. Then prediction is the decision of least expected "
+        "cost, confidence the probability that it is the cheapest one, and utility what it "
+        "saves.",
+    ]
+    unseen: Annotated[
+        Unseen,
+        'What happens to a category that was not in the training rows: "mixture" sends the row '
+        'down every branch, "stop" lets the node decide, "error" refuses the row.',
+    ]
+    columns: Annotated[tuple[TestedColumn, ...], "The columns that the tree tests."]
+    nodes: Annotated[tuple[Node, ...], "All nodes; the root comes first."]
+    rules: Annotated[str, "The tree as text."]
+    example_rows: Annotated[
+        tuple[ExampleRow, ...], "At most 40 rows, from as many different leaves as possible."
+    ]
+    stability: Annotated[
+        TreeStability | None,
+        "How much of the tree came out again in trees of halves of the rows; null if its levels "
+        "are not cross-fitted.",
+    ]
+    certificate: Annotated[
+        TreeCertificate | None, "What held-out rows prove; null if there are none."
+    ]
 
 
 def tree_section(results: ReportResults) -> TreeSection:
@@ -393,19 +273,13 @@ def tree_section(results: ReportResults) -> TreeSection:
     columns = [model.schema.columns[index] for index in tested]
     short = with_short_thresholds(tree, results.table)
     levels = model.levels()
-    levels_from, *notes = results.leaves.notes()
-    stability = model.evidence.stability
-    if results.measure != "accuracy" and stability is not None and stability.rival is not None:
-        # What a rival would change is known in accuracy, which is not what matters here.
-        notes = [note for note in notes if note != stability.rival.sentence()]
-    notes += _known_limits(results)
     return TreeSection(
         n_leaves=tree.n_leaves,
         n_nodes=tree.n_nodes,
         depth=tree.depth,
         levels=TreeLevels(levels.confidence, levels.utility),
-        levels_from=levels_from,
-        notes=notes,
+        levels_from=results.leaves.source_note(),
+        notes=[*results.leaves.limits(), *_known_limits(results)],
         terms=leaf_terms(len(results.labels), at_costs=model.rule is not None),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
         at_costs=model.rule is not None,
@@ -433,22 +307,11 @@ def _stability(model: TreeModel) -> TreeStability | None:
     stability = model.evidence.stability
     if stability is None:
         return None
-    rival = stability.rival
     return TreeStability(
         text=stability.sentence(),
         n_splits=stability.n_splits,
         n_returning=stability.n_returning,
         n_trees=stability.n_trees,
-        rival=None
-        if rival is None
-        else RivalSplit(
-            str(model.schema.columns[rival.column].name),
-            rival.test,
-            rival.difference,
-            rival.low,
-            rival.high,
-            rival.verdict,
-        ),
     )
 
 
@@ -457,7 +320,7 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
     if held_out is None or held_out.problem or not 0 < alpha < 1:
         return None
     certificate = model.certificate(alpha=alpha)
-    leaves = certificate.leaves
+    shown = [one.name for one in fields(CertifiedLeaf)]
     return TreeCertificate(
         certificate.alpha,
         certificate.n_grown,
@@ -465,16 +328,8 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
         certificate.statements,
         certificate.fingerprint,
         tuple(
-            CertifiedLeaf(
-                int(leaves.leaf[k]),
-                float(leaves.n[k]),
-                float(leaves.n_correct[k]),
-                float(leaves.low[k]),
-                float(leaves.high[k]),
-                float(leaves.p_value[k]),
-                bool(leaves.certified[k]),
-            )
-            for k in range(len(leaves))
+            CertifiedLeaf(**{name: record[name] for name in shown})
+            for record in certificate.leaves.records()
         ),
     )
 
@@ -512,8 +367,8 @@ def _known_limits(results: ReportResults) -> list[str]:
     if is_fractional and n_missing > MANY_MISSING * table.n_rows * len(table.columns):
         limits.append(
             "Many values are missing, and rows with missing values go down several branches: the "
-            "utility of the tree is then about 1 percentage point too high, and the levels of rows "
-            "without missing values are too low."
+            "utility of the tree is then a little too high, and the levels of rows without missing "
+            "values are too low."
         )
     if evaluation.groups is None and len(np.unique(row_hashes(list(table.columns)))) < len(table):
         limits.append(
@@ -665,7 +520,9 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
         "children": tuple(tree.branches(node).tolist()),
         "shares": tuple(tree.branch_share[branches].tolist()),
         "missing_branch": missing_branch if missing_branch >= 0 else None,
-        "recurrence": None if stability is None else float(stability.splits[node]),
+        "recurrence": None
+        if stability is None
+        else float(stability.returned[node] / stability.n_trees),
     }
 
 
@@ -760,11 +617,5 @@ def embedded_tree(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_column(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Turn records into columns, so that each name is written once.
-
-    Examples
-    --------
-    >>> by_column([{"n": 1, "rule": "a"}, {"n": 2, "rule": "b"}], ["n"])
-    {'n': [1, 2]}
-    """
+    """Turn records into columns, so that each name is written once."""
     return {name: [record[name] for record in records] for name in names}

@@ -127,32 +127,17 @@ class Dataset:
 
 @dataclass(frozen=True)
 class MethodResult:
-    """The measures of one method on one data set, averaged over the repeats.
+    """The measures of one method on one data set, averaged over the repeats."""
 
-    Parameters
-    ----------
-    dataset, method : str
-        A key of `DATASETS` and one of `METHODS`.
-    nce : float
-        In nats.
-    ql, error, auc : float
-        Quadratic loss, 0/1 loss at .5, area under the ROC curve.
-    zeros : float
-        Proportion of the test rows whose true class has probability zero.
-    finite_nce : float
-        `nce` without the contribution of the zeros.
-    histogram : tuple of float
-        Proportion of the positive test rows whose predicted probability is in each tenth.
-    """
-
-    dataset: str
-    method: str
-    nce: float
-    ql: float
-    error: float
-    auc: float
-    zeros: float
-    finite_nce: float
+    dataset: str  # a key of `DATASETS`
+    method: str  # one of `METHODS`
+    nce: float  # in nats
+    ql: float  # quadratic loss
+    error: float  # 0/1 loss at .5
+    auc: float  # the area under the ROC curve
+    zeros: float  # proportion of the test rows whose true class has probability zero
+    finite_nce: float  # `nce` without the contribution of the zeros
+    # Proportion of the positive test rows whose predicted probability is in each tenth.
     histogram: tuple[float, ...]
 
     def measure(self, name: str) -> float:
@@ -165,26 +150,12 @@ def reproduce(
 ) -> "Study":
     """Run the experiment on the five data sets again.
 
-    Parameters
-    ----------
-    data : str or path
-        Directory with phoneme.csv, adult.csv, satimage.csv, covtype.csv and mammography.csv, each
-        with a .schema.json that names the target, its positive label and the categorical columns.
-    repeats : int
-        How often 30 % of the rows are held out at random; measures are averaged.
-    seed : int
-        Seed of the first repeat.
-    zero : float
-        The value that replaces a probability of zero in NCE.
+    `data` is a directory with phoneme.csv, adult.csv, satimage.csv, covtype.csv and
+    mammography.csv, each with a .schema.json that names the target, its positive label and the
+    categorical columns.
 
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the directory or one of its files does not exist.
+    30 % of the rows are held out at random `repeats` times, and measures are averaged. `zero`
+    replaces a probability of zero in NCE.
     """
     if data is None or not Path(data).is_dir():
         got = "nothing" if data is None else repr(str(data))
@@ -364,27 +335,14 @@ class Study:
 
     Every claim compares the document with trees grown by this library. Table 1 only counts rows
     and columns of the data files.
-
-    Parameters
-    ----------
-    source : str
-        The citation.
-    repeats, seed : int
-        How often 30 % of the rows were held out, and the first seed.
-    zero : float
-        The value that replaced a probability of zero in NCE.
-    table_1 : Part
-        The data files beside Table 1.
-    results : tuple of MethodResult
-        By data set, then by method.
     """
 
-    source: str
-    repeats: int
-    seed: int
-    zero: float
-    table_1: Part
-    results: tuple[MethodResult, ...]
+    source: str  # the citation
+    repeats: int  # how often 30 % of the rows were held out
+    seed: int  # the first seed
+    zero: float  # the value that replaced a probability of zero in NCE
+    table_1: Part  # the data files beside Table 1
+    results: tuple[MethodResult, ...]  # by data set, then by method
 
     def result(self, dataset: str, method: str) -> MethodResult:
         """Return the result of a method on a data set."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import levels
+from sureleaf.arguments import FloatArray
 from sureleaf.plots.display import BLUE, GREY, INK, RED, new_axes, save
 from sureleaf.reproduce.zhang2024.tables import printed
 
@@ -30,9 +31,6 @@ __all__ = [
 ]
 
 
-FloatArray = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class Crossing:
     """From ``n`` rows on, the curve ``above`` stays above the curve ``below``."""
@@ -44,26 +42,13 @@ class Crossing:
 
 @dataclass(frozen=True)
 class SplitCurves:
-    """Figure 1 or 2: a level by n, for two splits of a node and for no split.
+    """Figure 1 or 2: a level by n, for two splits of a node and for no split."""
 
-    Parameters
-    ----------
-    level : str
-        "confidence" (Figure 1) or "utility" (Figure 2).
-    n : ndarray
-        Number of rows of the tree.
-    curves : dict of str to ndarray
-        Name of a split -> its level at each n.
-    ceilings : dict of str to float
-        The limit of each curve.
-    crossings : tuple of Crossing
-        Where one curve permanently overtakes another, within the range of n.
-    """
-
-    level: str
-    n: FloatArray
-    curves: dict[str, FloatArray]
-    ceilings: dict[str, float]
+    level: str  # "confidence" (Figure 1) or "utility" (Figure 2)
+    n: FloatArray  # number of rows of the tree
+    curves: dict[str, FloatArray]  # name of a split -> its level at each n
+    ceilings: dict[str, float]  # the limit of each curve
+    # Where one curve permanently overtakes another, within the range of n.
     crossings: tuple[Crossing, ...]
 
 
@@ -81,13 +66,7 @@ class Likelihoods:
 
 
 def split_curves(level: str, n_max: int = 100) -> SplitCurves:
-    """Compute Figure 1 (confidence) or 2 (utility) by (10), (11), for n = 1 to ``n_max``.
-
-    Examples
-    --------
-    >>> split_curves("confidence").crossings
-    (Crossing(above='Split B', below='Split A', n=58),)
-    """
+    """Compute Figure 1 (confidence) or 2 (utility) by (10), (11), for n = 1 to ``n_max``."""
     content = printed()["example_1"]
     splits: dict[str, tuple[list[float], list[float]]] = {"No split": ([1.0], [content["p_max"]])}
     for name, split in content["splits"].items():
@@ -95,9 +74,9 @@ def split_curves(level: str, n_max: int = 100) -> SplitCurves:
     n = np.arange(1, n_max + 1)
     curves, ceilings = {}, {}
     for name, (shares, p_max) in splits.items():
-        trees = [levels.tree_levels(rows, shares, p_max, empty="miss") for rows in n]
+        trees = [levels.tree_levels(rows, shares, p_max) for rows in n]
         curves[name] = np.array([getattr(tree, level) for tree in trees], dtype=np.float64)
-        limit = levels.tree_levels(np.inf, shares, p_max, empty="miss")
+        limit = levels.tree_levels(np.inf, shares, p_max)
         ceilings[name] = round(float(getattr(limit, level)), 12)
     return SplitCurves(level, n.astype(np.float64), curves, ceilings, _crossings(n, curves))
 

@@ -17,10 +17,10 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from sureleaf import levels
+from sureleaf.arguments import FloatArray
 from sureleaf.reproduce.cells import (
     Cell,
     Computed,
@@ -53,8 +53,6 @@ __all__ = [
     "two_node_example",
     "two_node_table",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @cache
@@ -203,7 +201,7 @@ def two_node_table(number: int) -> Part:
     cells = []
     for n, figures in content["rows"].items():
         for pair, figure in zip(content["p_max_pairs"], figures, strict=True):
-            tree = levels.tree_levels(float(n), shares, pair, empty="miss")
+            tree = levels.tree_levels(float(n), shares, pair)
             other = None if n == "inf" else _independent_tree_level(level, int(n), shares, pair)
             row, column = f"n = {'∞' if n == 'inf' else n}", f"({pair[0]}, {pair[1]})"
             column = column.replace("0.", ".")
@@ -423,7 +421,7 @@ def golf_column_table(number: int) -> Part:
                 "confidence",
                 confidence,
                 4,
-                by_library(levels.node_confidence(n_rows, share, p, empty="miss")),
+                by_library(levels.node_confidence(n_rows, share, p)),
                 by_arithmetic(other),
             ),
             check_cell(
@@ -431,7 +429,7 @@ def golf_column_table(number: int) -> Part:
                 "utility",
                 utility,
                 4,
-                by_library(levels.node_utility(n_rows, share, p, empty="miss")),
+                by_library(levels.node_utility(n_rows, share, p)),
                 by_arithmetic(utility_of(other, p)),
             ),
         ]
@@ -474,7 +472,7 @@ def _split_measures(column: str) -> dict[str, Computed]:
     n_rows = sum(n for n, _ in node_counts)
     shares = [n / n_rows for n, _ in node_counts]
     p_max = [max(y, n - y) / n for n, y in node_counts]
-    tree = levels.tree_levels(n_rows, shares, p_max, empty="miss")
+    tree = levels.tree_levels(n_rows, shares, p_max)
     gini = sum(share * 2 * p * (1 - p) for share, p in zip(shares, p_max, strict=True))
     return {
         "confidence": by_library(tree.confidence),

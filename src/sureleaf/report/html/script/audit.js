@@ -6,13 +6,14 @@
   const { report, byId } = S;
   const by = (names) => Object.fromEntries(names.map((name) => [name, (one) => one[name]]));
   const shared = {
-    ...by(["stated", "probability", "confidence", "utility"]),
+    ...by(["stated", "probability", "confidence", "utility", "cost"]),
     rows: (one) => one.n,
     predicts: (one) => S.label(one.class).toLowerCase(),
     needed: (one) => one.rows_needed,
   };
   const classes = report.data.classes.map((one) => `rows of ${one.label}`);
-  const levels = ["stated", "agrees", "probability", "low", "high", "confidence", "utility", "rows_needed", "flagged"];
+  const costs = "cost" in report.bins ? ["cost"] : [];
+  const levels = ["stated", "agrees", "probability", "low", "high", "confidence", "utility", ...costs, "rows_needed", "flagged"];
 
   function audited(prefix, noun, records, first, keys) {
     S.table(prefix, {

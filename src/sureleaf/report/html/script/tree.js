@@ -12,8 +12,6 @@
     const reasons = ["confidence", "utility"]
       .filter((name) => wanted[name] !== null && leaf[name] !== null && leaf[name] < wanted[name])
       .map((name) => `${name} ${S.percent(leaf[name])} is below the wanted ${levelText(wanted[name])}`);
-    if (!reasons.length && (wanted.confidence !== null || wanted.utility !== null))
-      return "the interval of its probability reaches a tie";
     return reasons.join(" and ") || "correct less often than a coin toss";
   }
 

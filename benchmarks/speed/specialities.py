@@ -1,0 +1,165 @@
+"""What each speciality of the kernel is worth: the work with it and without it, in one run.
+
+A speciality is switched off by changing one line of its header in a copy of the sources; the copy
+is built and measured in a process of its own, in turn with the kernel as it is. The trees are the
+same. A speciality that is worth less than a ratio of 1.3 on work that users do goes.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.running import Row, duration
+from benchmarks.speed.clock import shown_ratio
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADERS = ROOT / "cpp" / "include" / "sureleaf"
+ROUNDS = 3
+WORK = {
+    "full tree, 200,000 x 20": "TreeClassifier(**FULL).fit(*table(200_000))",
+    "full tree, 5 classes, 100,000 x 20": "TreeClassifier(**FULL).fit(*table(100_000, 5))",
+    "full tree, 40 flags, 200,000 rows": "TreeClassifier(**FULL).fit(*flags(200_000))",
+    "forest of 10 trees, 50,000 x 20": "BaggedTreesClassifier(**FOREST).fit(*table(50_000))",
+}
+MEASURED = """
+import json, sys, time
+import numpy as np
+from sklearn.datasets import make_classification
+from sureleaf import BaggedTreesClassifier, TreeClassifier
+FULL = dict(criterion="gini", pruning=None, min_samples_leaf=1, leaf_estimate="frequency", n_jobs=1)
+FOREST = dict(n_estimators=10, random_state=0, n_jobs=1)
+tables = {}
+def table(n, k=2):
+    if (n, k) not in tables:
+        tables[n, k] = make_classification(n, 20, n_informative=10, n_classes=k, random_state=0)
+    return tables[n, k]
+def flags(n):
+    if n not in tables:
+        X = (np.random.default_rng(0).random((n, 40)) < 0.3).astype(float)
+        tables[n] = X, (X[:, :5].sum(axis=1) > 2) ^ (X[:, 7] > X[:, 8])
+    return tables[n]
+seconds = {}
+for work, call in json.loads(sys.argv[1]).items():
+    eval(call)
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        eval(call)
+        times.append(time.process_time() - start)
+    seconds[work] = min(times)
+print(json.dumps(seconds))
+"""
+
+
+@dataclass(frozen=True)
+class Speciality:
+    """A header, and the change of one of its lines that switches the speciality off."""
+
+    name: str
+    header: str
+    line: str
+    without: str
+    lines: tuple[str, ...]
+    """Headers that would go with it."""
+
+
+SPECIALITIES = (
+    Speciality(
+        "bounds of blocks, two classes",
+        "block_scan.hpp",
+        "if (n <= 2 * least_block) {",
+        "if (n > 0) {",
+        ("block_scan.hpp",),
+    ),
+    Speciality(
+        "bounds of blocks, gini of up to eight classes",
+        "best_split.hpp",
+        "if (GiniBlockScan<Entry>::pays(list.size(), known.size()))",
+        "if (list.empty())",
+        (),
+    ),
+    Speciality(
+        "counts of flags as vectors",
+        "histogram.hpp",
+        "totals.flags_are_counted = totals.whole &&",
+        "totals.flags_are_counted = false && totals.whole &&",
+        (),
+    ),
+    Speciality(
+        "search by buckets",
+        "best_split.hpp",
+        "return growth_.shared_ranks != nullptr && task.n >= least_bucket_rows &&",
+        "return false && growth_.shared_ranks != nullptr && task.n >= least_bucket_rows &&",
+        ("bucket_search.hpp",),
+    ),
+    Speciality(
+        "nodes that sort their rows, with the search by buckets",
+        "growth.hpp",
+        "return draws_few && n_classes == 2",
+        "return false && draws_few && n_classes == 2",
+        ("node_sorter.hpp", "bucket_search.hpp"),
+    ),
+)
+
+
+def run() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        usual = build(Path(folder) / "usual", None)
+        for number, speciality in enumerate(SPECIALITIES):
+            without = build(Path(folder) / str(number), speciality)
+            times = [(measure(usual), measure(without)) for _ in range(ROUNDS)]
+            for work in WORK:
+                fast, slow = (min(time[side][work] for time in times) for side in (0, 1))
+                if slow / fast >= 1.15:
+                    yield row(speciality, work, fast, slow)
+
+
+def row(speciality: Speciality, work: str, fast: float, slow: float) -> Row:
+    n_lines = sum(len((HEADERS / name).read_text().splitlines()) for name in speciality.lines)
+    return Row(
+        "Processor time with and without each speciality",
+        {
+            "speciality": speciality.name,
+            "work": work,
+            "with": duration(fast),
+            "without": duration(slow),
+            "ratio": shown_ratio(slow / fast),
+            "lines of its header": str(n_lines or "part of a header"),
+        },
+    )
+
+
+def build(folder: Path, speciality: Speciality | None) -> Path:
+    """Build the package from a copy of the sources and return the folder it is installed in."""
+    source, target = folder / "source", folder / "installed"
+    source.mkdir(parents=True)
+    for name in ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    for name in ("src", "cpp"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("*.so"))
+    if speciality is not None:
+        header = source / HEADERS.relative_to(ROOT) / speciality.header
+        text = header.read_text(encoding="utf-8")
+        if text.count(speciality.line) != 1:
+            raise ValueError(f"{speciality.header} must have one line {speciality.line!r}")
+        header.write_text(text.replace(speciality.line, speciality.without), encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "-qq", "install", "--no-build-isolation", "--no-deps"]
+    subprocess.run([*pip, "--target", str(target), str(source)], check=True)
+    return target
+
+
+def measure(installed: Path) -> dict[str, float]:
+    """Return the seconds of each work with the package that is installed there."""
+    command = [sys.executable, "-S", "-c", MEASURED, json.dumps(WORK)]
+    # Without site, whose editable install would come first.
+    path = os.pathsep.join([str(installed), *(one for one in sys.path if "site-packages" in one)])
+    environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    times: dict[str, float] = json.loads(done.stdout)
+    return times

@@ -1,0 +1,369 @@
+"""The rows of an audit, with what the model says about them and what its errors cost."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from sureleaf.arguments import FloatArray, check_choice, check_groups, check_weights, read_labels
+from sureleaf.auditing.foreign_models import ForeignModel
+from sureleaf.auditing.model_output import ModelOutput, model_output
+from sureleaf.auditing.segments import Errors
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
+from sureleaf.estimators import TreeClassifier
+from sureleaf.evaluation import Evaluation, Holdout
+from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation.labelled_table import positive_class
+from sureleaf.evaluation.measures.costs import row_costs
+from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
+from sureleaf.model.seen_rows import EqualRows, SeenRows
+from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
+from sureleaf.table import EncodedTable, read_table
+from sureleaf.tree import TrainingRows
+
+__all__ = ["AuditedRows", "ComparedRows", "read_rows"]
+
+
+ERRORS = ("calibration", "accuracy", "cost")
+
+
+@dataclass(frozen=True)
+class ComparedRows:
+    """Rows of an audit beside those that our own tree was fitted on."""
+
+    seen: SeenRows
+    equal_rows: EqualRows
+    n_rows: int
+
+    def __add__(self, other: "ComparedRows") -> "ComparedRows":
+        one, two = self.equal_rows, other.equal_rows
+        total = EqualRows(one.n_compared + two.n_compared, one.n_equal + two.n_equal)
+        return ComparedRows(self.seen, total, self.n_rows + other.n_rows)
+
+    @property
+    def are_new(self) -> bool:
+        """Whether rows of the fit would have been recognised, and these are not."""
+        return self.seen.can_tell(self.equal_rows) and self.remark is None
+
+    @property
+    def remark(self) -> str | None:
+        """That they equal rows of the fit, if chance cannot explain it."""
+        if self.seen.is_chance(self.equal_rows):
+            return None
+        n_compared, n_equal = self.equal_rows
+        compared = "" if n_compared == self.n_rows else " that can be compared"
+        return (
+            f"{n_equal:,} of {n_compared:,} rows{compared} are equal to rows that the tree was "
+            "fitted on, cell by cell: all figures are too good. Audit it with unseen rows."
+        )
+
+
+def _compare_with_fit(
+    model: Any, X: Any, codes: NDArray[np.int64], classes: NDArray[Any]
+) -> ComparedRows | None:
+    """Compare rows with those of the fit; None unless the model keeps fingerprints of them."""
+    if not isinstance(model, TreeClassifier):
+        return None
+    fitted = model.recognising_model()
+    code_of = {label: code for code, label in enumerate(fitted.classes.tolist())}
+    if fitted.seen is None or set(classes.tolist()) != set(code_of):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)  # the audit has warned already
+        table = fitted.encode(X)
+    own = np.array([code_of[label] for label in classes.tolist()], dtype=np.int32)
+    equal_rows = fitted.seen.compare(TrainingRows(table, own[codes], len(own)))
+    return ComparedRows(fitted.seen, equal_rows, len(codes))
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedRows:
+    """The rows of an audit, with what the model says about them.
+
+    `X` has all columns that were given. Codes, probabilities and ``cost[actual][predicted]`` are in
+    the order of the model's classes. Weights have mean 1. `n_unlabelled` rows were left out when
+    the table was read in batches. `positive` is the class that calibration is about; None for the
+    second of two classes, and with more classes for the predicted one. `compared` is None unless
+    the model keeps fingerprints of the rows of its fit.
+    """
+
+    X: Any
+    name: str
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+    predicted: NDArray[np.intp]
+    probabilities: FloatArray
+    weights: FloatArray | None = None
+    groups: NDArray[np.int64] | None = None
+    cost: FloatArray | None = None
+    cost_of_model: bool = False
+    n_unlabelled: int = 0
+    positive: Any = None
+    compared: ComparedRows | None = None
+
+    @property
+    def rule(self) -> CostRule | None:
+        """The costs as a rule for decisions; None if all errors cost the same."""
+        return unequal_rule(self.cost)
+
+    @property
+    def stated(self) -> FloatArray:
+        """The probability of the predicted class, for each row."""
+        return self.probabilities[np.arange(len(self.predicted)), self.predicted]
+
+    @property
+    def most_probable(self) -> NDArray[np.intp]:
+        """Index of the predicted class of each row; of decisions by cost, the most probable one."""
+        return self.predicted if self.cost is None else predicted_class(self.probabilities)
+
+    @property
+    def expected_costs(self) -> FloatArray:
+        """The cost that the model's probabilities state for its decision about each row."""
+        assert self.cost is not None
+        return np.asarray((self.probabilities * self.cost[:, self.predicted].T).sum(axis=1))
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """The predictions as an evaluation with one test set, classes in sorted order."""
+        order = _sorted_order(self.classes)
+        position = np.argsort(order)
+        n_rows = len(self.codes)
+        positive = len(order) - 1
+        if self.positive is not None:
+            positive = int(position[positive_class(self.positive, self.classes)])
+        return Evaluation(
+            estimator=self.name,
+            design=Holdout(),
+            seed=0,
+            classes=self.classes[order],
+            positive_code=positive,
+            truth=position[self.codes],
+            weights=self.weights,
+            groups=self.groups,
+            cost_matrix=None if self.cost is None else self.cost[np.ix_(order, order)],
+            splits=(SplitFacts(0, 0, None, 0, n_rows),),
+            row=np.arange(n_rows),
+            split=np.zeros(n_rows, dtype=np.int64),
+            prediction=position[self.predicted],
+            probabilities=self.probabilities[:, order],
+        )
+
+    @property
+    def class_shares(self) -> FloatArray:
+        """The share of the rows in each class, by weight."""
+        counts = np.bincount(self.codes, self.weights, len(self.classes))
+        shares: FloatArray = counts / counts.sum()
+        return shares
+
+    def always(self, code: int) -> "AuditedRows":
+        """Return the same rows for a model that always predicts one class."""
+        return replace(self, predicted=np.full(len(self.codes), code, dtype=np.intp))
+
+    def effective(self, shares: sp.csr_array) -> FloatArray | None:
+        """Return how many rows of equal weight tell as much as those of each leaf or bin.
+
+        That is (ΣW)² / ΣW² of the units: rows, or groups with all their rows. Rows of a group count
+        as one observation, as if they were all equal. None if each row is one observation.
+        """
+        if self.weights is None and self.groups is None:
+            return None
+        n_rows = len(self.codes)
+        weights = np.ones(n_rows) if self.weights is None else self.weights
+        weighted = shares.multiply(weights[:, np.newaxis]).tocsr()
+        if self.groups is None:
+            squares = np.asarray(shares.multiply(weights[:, np.newaxis] ** 2).sum(axis=0)).ravel()
+        else:
+            to_groups = sp.csr_array((np.ones(n_rows), (self.groups, np.arange(n_rows))))
+            squares = np.asarray((to_groups @ weighted).power(2).sum(axis=0)).ravel()
+        total = np.asarray(weighted.sum(axis=0)).ravel()
+        effective = np.zeros(len(total))
+        np.divide(total**2, squares, out=effective, where=squares > 0)
+        return effective
+
+    def table(
+        self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
+    ) -> EncodedTable:
+        """Return the rows, or some of them, encoded.
+
+        Of a table that was read in batches, only these columns or rows are read again.
+        """
+        if isinstance(self.X, SourceColumns):
+            table = read_table(self.X.read(columns=columns, rows=rows), estimator="audit")
+            return EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
+        X = self.X.toarray() if sp.issparse(self.X) else self.X
+        table = read_table(X, estimator="audit")
+        table = EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
+        return table if rows is None else table[rows]
+
+    def errors(self, of: str, positive: object = None) -> tuple[Errors, str]:
+        """Return what the model says about an event in each row, and the event in words."""
+        check_choice("of", of, ERRORS)
+        stated = self.stated
+        if of == "calibration":
+            positive = self.positive if positive is None else positive
+            if positive is None and len(self.classes) != 2:
+                happened, event = self.predicted == self.codes, "the predicted class"
+            else:
+                second = sorted(self.classes.tolist())[-1] if positive is None else positive
+                code = positive_class(second, self.classes)
+                stated, happened = self.probabilities[:, code], self.codes == code
+                event = str(self.classes.tolist()[code])
+            stated = np.clip(stated, 0.0, 1.0)
+            return Errors(
+                stated,
+                happened.astype(np.float64),
+                stated * (1 - stated),
+                weights=self.weights,
+                groups=self.groups,
+            ), event
+        if positive is not None:
+            raise InvalidArgumentError(
+                f"positive is for of='calibration'; got positive={positive!r} with of={of!r}."
+            )
+        if of == "accuracy":
+            observed, event = (self.predicted == self.codes).astype(np.float64), "correct"
+        elif self.cost is None:
+            raise InvalidArgumentError(
+                "of='cost' needs costs: audit(..., cost=[[0, 1], [5, 0]]), or --cost \"0,1;5,0\", "
+                "as cost[actual][predicted]."
+            )
+        else:
+            observed, event = row_costs(self.codes, self.predicted, self.cost), "cost"
+            stated = self.expected_costs
+        mean = float(np.average(observed, weights=self.weights))
+        variance = float(np.average((observed - mean) ** 2, weights=self.weights))
+        every = np.ones(len(self.codes))
+        return Errors(
+            stated,
+            observed,
+            variance * every,
+            expected=mean * every,
+            sign=1 if of == "cost" else -1,
+            is_rate=of != "cost",
+            weights=self.weights,
+            groups=self.groups,
+        ), event
+
+
+def read_rows(
+    model: Any,
+    X: Any,
+    y: ArrayLike | str,
+    *,
+    classes: ArrayLike | None,
+    cost: ArrayLike | None,
+    sample_weight: ArrayLike | str | None,
+    groups: ArrayLike | str | None,
+) -> tuple[AuditedRows, ModelOutput]:
+    """Predict the rows, in batches if their source is one, and check what is known of them."""
+    n_unlabelled = 0
+    if is_source(X) and isinstance(y, str):
+        X, output, codes, sample_weight, groups, n_unlabelled, compared = _read_batches(
+            model, X, y, sample_weight, groups, classes
+        )
+    else:
+        output = _output(model, X, classes)
+        codes = _class_codes(y, output)
+        compared = _compare_with_fit(model, X, codes, output.classes)
+    cost_of_model = cost is None and output.costs is not None
+    rule = output.costs if cost_of_model else None
+    if cost is not None:
+        order = _sorted_order(output.classes)
+        given = cost_rule(cost, output.classes[order])
+        position = np.argsort(order)  # from sorted classes to the order of the model
+        rule = CostRule(given.cost[np.ix_(position, position)])
+    weights = check_weights(sample_weight, len(codes), ones_as_none=True)
+    labels = check_groups(groups, len(codes))
+    rows = AuditedRows(
+        X,
+        output.name,
+        output.classes,
+        codes,
+        output.predicted,
+        output.probabilities,
+        None if weights is None else weights / weights.mean(),
+        None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
+        None if rule is None else rule.cost,
+        cost_of_model,
+        n_unlabelled,
+        compared=compared,
+    )
+    return rows, output
+
+
+def _output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
+    is_foreign = isinstance(model, ForeignModel)
+    return model.output(X, classes) if is_foreign else model_output(model, X, classes)
+
+
+def _read_batches(
+    model: Any, X: Any, y: str, sample_weight: Any, groups: Any, classes: ArrayLike | None
+) -> tuple[SourceColumns, ModelOutput, NDArray[np.int64], Any, Any, int, ComparedRows | None]:
+    """Predict a table batch by batch; what the model says about each row stays in memory."""
+    for name, given in (("sample_weight", sample_weight), ("groups", groups)):
+        if given is not None and not isinstance(given, str):
+            raise InvalidArgumentError(
+                f"{name} must be the name of a column if the table is read in batches; got "
+                f"{type(given).__name__}."
+            )
+    source = open_source(X)
+    roles = Roles(y, sample_weight, groups, source.drop, source.skips_unlabelled)
+    columns = SourceColumns(source, plan_columns(source.parts, roles))
+    outputs, codes, weights, group_labels, compared = [], [], [], [], []
+    n_unlabelled = 0
+    for batch in columns.batches():
+        n_unlabelled += batch.n_unlabelled
+        if not batch.features.num_rows:
+            continue
+        outputs.append(_output(model, batch.features, classes))
+        codes.append(_class_codes(batch.labels, outputs[-1]))
+        own = _compare_with_fit(model, batch.features, codes[-1], outputs[-1].classes)
+        compared += [] if own is None else [own]
+        weights.append(batch.weights)
+        if groups is not None:
+            group_labels.append(np.asarray(batch.groups.to_numpy()))
+    if not outputs:
+        raise InvalidArgumentError(f"{source.name} must have at least one row; got none.")
+    return (
+        columns,
+        ModelOutput.join(outputs),
+        np.concatenate(codes),
+        None if sample_weight is None else np.concatenate([w for w in weights if w is not None]),
+        None if groups is None else np.concatenate(group_labels),
+        n_unlabelled,
+        reduce(add, compared) if compared else None,
+    )
+
+
+def _class_codes(y: ArrayLike, output: ModelOutput) -> NDArray[np.int64]:
+    """Return the index of each label in the classes of the model."""
+    labels = read_labels("y", y)
+    if len(labels) != len(output.predicted):
+        raise InvalidArgumentError(
+            f"X and y must have the same number of rows; got {len(output.predicted)} and "
+            f"{len(labels)}."
+        )
+    if not len(labels):
+        raise InvalidArgumentError("X and y must have at least one row; got none.")
+    code_of = {label: code for code, label in enumerate(output.classes.tolist())}
+    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if codes.min() < 0:
+        row = int(np.argmin(codes))
+        raise InvalidArgumentError(
+            f"y must have labels of the model, {output.classes.tolist()[:12]}; got "
+            f"{labels.tolist()[row]!r} in row {row}. Leave such rows out, spell the labels as the "
+            "model does, or use classes= (--classes) to tell what its classes are called."
+        )
+    return codes
+
+
+def _sorted_order(classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the indices that sort the classes."""
+    labels = classes.tolist()
+    return np.array(sorted(range(len(labels)), key=lambda code: labels[code]), dtype=np.intp)

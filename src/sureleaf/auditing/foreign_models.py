@@ -1,0 +1,284 @@
+"""Model files of other libraries, loaded and asked in a process of their own.
+
+The compiled code of scikit-learn, LightGBM and XGBoost trusts what it loads: a child index beyond
+the tree, or a length that the text does not have, reads foreign memory and may end the process. So
+this process never loads such a file. A child loads it and predicts the rows; what comes back are
+arrays, which are checked here, or one error.
+"""
+
+import contextlib
+import io
+import json
+import pickle
+import signal
+import struct
+import subprocess
+import threading
+import warnings
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from sureleaf import errors
+from sureleaf.arguments import check_probabilities, child_process
+from sureleaf.auditing.model_output import ModelOutput, check_table
+from sureleaf.auditing.tree_leaves import TreeLeaves, TreeStructure
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.levels.decisions import CostRule
+
+__all__ = ["ForeignModel", "pack", "read_message", "unpack", "unreadable", "write_message"]
+
+_SECONDS: Final = 60
+_BYTES: Final = 4 << 30
+"""What a child may take to load a model: seconds, and bytes of address space."""
+
+_ROWS: Final = 10_000
+"""Rows that a child predicts at a time, each time within the same seconds."""
+
+_PROGRAM: Final = "from sureleaf.auditing.foreign_process import serve; serve()"
+
+
+class ForeignModel:
+    """A fitted model in a file, which a child process has loaded.
+
+    `form` is "skops", "lightgbm" or "xgboost"; `trust` names types that a skops file may contain.
+    `classes_` is empty if the model does not store its classes.
+    """
+
+    def __init__(self, file: Path, form: str, trust: Sequence[str] = ()) -> None:
+        self._file = file
+        n_bytes = _BYTES + 50 * file.stat().st_size
+        command, environment = child_process(_PROGRAM, form, str(file), str(n_bytes), *trust)
+        # What a library reads beyond its own memory shall not look like a number there by chance.
+        environment |= {"OMP_NUM_THREADS": "1", "MALLOC_PERTURB_": "165"}
+        self._child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        weakref.finalize(self, _end, self._child)
+        loaded, arrays = self._answer()
+        self.classes_ = _labels(loaded, arrays)
+
+    def output(self, X: Any, classes: ArrayLike | None) -> ModelOutput:
+        """Predict rows, in parts; see `model_output`."""
+        X = check_table(X)
+        rows = X.tocsr() if sp.issparse(X) else X
+        parts = [
+            self._part(getattr(rows, "iloc", rows)[start : start + _ROWS], classes, start)
+            for start in range(0, max(rows.shape[0], 1), _ROWS)
+        ]
+        return ModelOutput.join(parts)
+
+    def _part(self, rows: Any, classes: ArrayLike | None, first_row: int) -> ModelOutput:
+        labels = None if classes is None else np.asarray(classes).tolist()
+        with contextlib.suppress(BrokenPipeError):  # the child has ended: its answer says why
+            write_message(self._child.stdin, pickle.dumps((rows, labels, first_row)))
+        header, arrays = self._answer()
+        try:
+            output = unpack(header, arrays)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise unreadable(self._file, str(error)) from error
+        if len(output.predicted) != rows.shape[0]:
+            raise unreadable(self._file, "its predictions are not one per row")
+        return output
+
+    def _answer(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Wait for the child's answer; an error there is an error here."""
+        is_late, child = threading.Event(), self._child
+
+        def stop() -> None:
+            is_late.set()
+            child.kill()
+
+        timer = threading.Timer(_SECONDS, stop)
+        timer.start()
+        try:
+            content = read_message(child.stdout)
+        finally:
+            timer.cancel()
+        if content is None:
+            raise unreadable(self._file, self._cause_of_death(is_late.is_set()))
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes())
+        for text in header.get("warnings", ()):
+            warnings.warn(text, UserWarning, stacklevel=5)
+        if "error" in header:
+            kind = getattr(errors, header["kind"], InvalidArgumentError)
+            if header["unreadable"]:
+                raise unreadable(self._file, header["error"])
+            raise kind(header["error"])
+        return header, arrays
+
+    def _cause_of_death(self, is_late: bool) -> str:
+        code = self._child.wait()
+        if is_late:
+            return f"the library did not end within {_SECONDS} seconds"
+        how = f"exit code {code}"
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                how = signal.Signals(-code).name
+        return f"the library crashed on it ({how})"
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    for pipe in (child.stdin, child.stdout):
+        with contextlib.suppress(OSError):
+            assert pipe is not None
+            pipe.close()
+    child.kill()
+    child.wait()
+
+
+def unreadable(file: Path, why: str) -> InvalidArgumentError:
+    """Return the error for a file that is not a model which can be read."""
+    return InvalidArgumentError(
+        f"{file.name} could not be read as a model: {why}. Check that the file is complete, and "
+        "that the libraries that saved it have about the same version here."
+    )
+
+
+# Messages: a length, and bytes.
+
+_LENGTH: Final = struct.Struct("<Q")
+
+
+def write_message(pipe: Any, content: bytes) -> None:
+    """Write a message to a pipe."""
+    pipe.write(_LENGTH.pack(len(content)))
+    pipe.write(content)
+    pipe.flush()
+
+
+def read_message(pipe: Any) -> bytes | None:
+    """Read a message from a pipe; None if its other end was closed."""
+    start = pipe.read(_LENGTH.size)
+    if len(start) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(start)
+    content: bytes = pipe.read(length)
+    return content if len(content) == length else None
+
+
+# The output of a model as arrays, and back.
+
+
+def pack(header: dict[str, Any], arrays: dict[str, Any] | None = None) -> bytes:
+    """Write values of JSON and arrays as bytes, without pickle."""
+    content = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(content, allow_pickle=False, header=text, **(arrays or {}))
+    return content.getvalue()
+
+
+def output_arrays(output: ModelOutput) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the output of a model as values of JSON and arrays."""
+    header: dict[str, Any] = {"name": output.name, "trees": []}
+    arrays: dict[str, Any] = {
+        "predicted": output.predicted,
+        "probabilities": output.probabilities,
+    }
+    if output.costs is not None:
+        arrays["costs"] = output.costs.cost
+    pack_labels(output.classes, header, arrays)
+    for index, tree in enumerate(output.trees):
+        header["trees"].append(
+            {
+                "rule": None if tree.rule is None else tree.rule.tolist(),
+                "names": None if tree.structure is None else list(tree.structure.names),
+            }
+        )
+        parts = {
+            name: getattr(tree, name)
+            for name in ("leaf", "probabilities", "n_training", "predicted", "has_missing")
+        }
+        parts |= {name: getattr(tree.shares, name) for name in ("data", "indices", "indptr")}
+        if tree.structure is not None:
+            parts |= {name: getattr(tree.structure, name) for name in TreeStructure.ARRAYS}
+        arrays |= {f"{index}.{name}": one for name, one in parts.items() if one is not None}
+    return header, arrays
+
+
+def pack_labels(classes: NDArray[Any], header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Add labels: as an array if their type is not that of Python objects."""
+    if classes.dtype.hasobject:
+        header["classes"] = classes.tolist()
+    else:
+        arrays["classes"] = classes
+
+
+def _labels(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    if "classes" in arrays:
+        return arrays["classes"]
+    labels = np.empty(len(header["classes"]), dtype=object)
+    labels[:] = header["classes"]
+    return labels
+
+
+def unpack(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ModelOutput:
+    """Read the output of a model, and check what the audit uses as a length or an index.
+
+    Raises
+    ------
+    KeyError, IndexError, TypeError, ValueError
+        If an array is missing or does not fit the others.
+    """
+    classes = _labels(header, arrays)
+    probabilities = check_probabilities(arrays["probabilities"], len(classes))
+    predicted = np.asarray(arrays["predicted"], dtype=np.intp)
+    n_rows = len(probabilities)
+    is_valid = predicted.shape == (n_rows,) and _are_within(predicted, len(classes))
+    trees = []
+    for index, told in enumerate(header["trees"]):
+        own = {
+            name.partition(".")[2]: array
+            for name, array in arrays.items()
+            if name.startswith(f"{index}.")
+        }
+        tree = _unpack_tree(own, told, n_rows)
+        trees.append(tree)
+        n_leaves = len(tree.leaf)
+        is_valid &= tree.probabilities.shape == (n_leaves, len(classes))
+        is_valid &= tree.n_training.shape == (n_leaves,)
+        is_valid &= bool(np.isfinite(tree.probabilities).all())
+        if tree.predicted is not None:
+            is_valid &= tree.predicted.shape == (n_leaves,)
+            is_valid &= _are_within(tree.predicted, len(classes))
+    if not is_valid:
+        raise InvalidArgumentError("it predicts classes that it does not have, or no probabilities")
+    costs = CostRule(arrays["costs"]) if "costs" in arrays else None
+    return ModelOutput(header["name"], classes, predicted, probabilities, trees, costs)
+
+
+def _unpack_tree(own: dict[str, NDArray[Any]], told: dict[str, Any], n_rows: int) -> TreeLeaves:
+    structure = None
+    if told["names"] is not None:
+        arrays = {name: own[name] for name in TreeStructure.ARRAYS}
+        structure = TreeStructure(**arrays, names=tuple(told["names"]))
+        structure.check()
+    shares = sp.csr_array(
+        (own["data"], own["indices"], own["indptr"]), shape=(n_rows, len(own["leaf"]))
+    )
+    shares.check_format(full_check=True)
+    return TreeLeaves(
+        leaf=own["leaf"],
+        probabilities=own["probabilities"],
+        shares=shares,
+        n_training=own["n_training"],
+        rule=None if told["rule"] is None else np.array(told["rule"], dtype=object),
+        predicted=own.get("predicted"),
+        has_missing=own.get("has_missing"),
+        structure=structure,
+    )
+
+
+def _are_within(indices: NDArray[np.integer[Any]], stop: int) -> bool:
+    return bool(((indices >= 0) & (indices < stop)).all())

@@ -1,0 +1,162 @@
+"""Two fitted trees compared on the same rows, of which neither prediction has seen its row."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from sureleaf.arguments import IntArray
+from sureleaf.comparison import Comparison, compare
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
+from sureleaf.estimators import TreeClassifier
+from sureleaf.evaluation import Evaluation, KFold, evaluate
+from sureleaf.evaluation.designs import Design, Split
+from sureleaf.formatting import listed
+from sureleaf.model.seen_rows import EqualRows
+from sureleaf.table import EncodedTable
+from sureleaf.tree import TrainingRows, count_nodes
+
+__all__ = ["NamedTree", "compare_trees"]
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTree:
+    """A fitted tree, and what sentences call it."""
+
+    name: str
+    tree: TreeClassifier
+
+
+@dataclass(frozen=True)
+class _EveryRow(Design):
+    """Test every row and train on none, for models that are fitted already."""
+
+    resample: str = "none"
+    kind: ClassVar[str] = "holdout"
+
+    def n_splits_of(self, n_units: int) -> int:
+        return 1
+
+    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
+        rows = np.arange(len(classes))
+        yield Split(rows[:0], rows, 0, 0)
+
+
+DEFAULT_DESIGN = KFold(10)
+
+
+def compare_trees(  # noqa: PLR0913 - one question, named options
+    first: NamedTree,
+    second: NamedTree,
+    X: Any,
+    y: ArrayLike,
+    *,
+    measure: str = "accuracy",
+    margin: float = 0.0,
+    level: float = 0.95,
+    cost: ArrayLike | None = None,
+    positive: object = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    design: Design = DEFAULT_DESIGN,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Test which of two fitted trees predicts the same rows better, in pairs.
+
+    A tree that has not seen the rows predicts them as it is; it recognises rows of its fit by their
+    fingerprints. For a tree that was grown on them, trees predict that are grown like it on the
+    other folds of the design. If neither has seen them, the test is that of two models on one test
+    set. A tree that was grown on some of the rows, or on these and others, is an error.
+    """
+    labels = np.asarray(y)
+    trees = (first, second)
+    for one in trees:
+        _check_classes(one, labels)
+    relations = [_relation(one, X, labels, sample_weight) for one in trees]
+
+    def evaluated(one: NamedTree, relation: Relation) -> Evaluation:
+        return evaluate(
+            clone(one.tree) if relation == "grew it" else FrozenEstimator(one.tree),
+            _encoded(one.tree, X),
+            labels,
+            design=design if "grew it" in relations else _EveryRow(),
+            positive=positive,
+            cost=cost,
+            groups=groups,
+            sample_weight=sample_weight,
+            n_jobs=n_jobs,
+            random_state=seed,
+            name=one.name,
+        )
+
+    pair = [evaluated(*each) for each in zip(trees, relations, strict=True)]
+    found = compare(*pair, measure=measure, margin=margin, level=level)
+    related = list(zip((one.name for one in trees), relations, strict=True))
+    here = [name for name, relation in related if relation == "grew it"]
+    unknown = [name for name, relation in related if relation == "unknown"]
+    notes = ""
+    if here:
+        notes += (
+            f" These rows grew {listed(here)}, so each row is predicted by a tree that was grown "
+            "in the same way without it."
+        )
+    if unknown:
+        notes += (
+            f" Whether these rows grew {listed(unknown)} cannot be told by fingerprints; they are "
+            "taken to be new to it."
+        )
+    return replace(found, sentence=found.sentence + notes)
+
+
+def _check_classes(one: NamedTree, labels: Any) -> None:
+    own, given = set(one.tree.classes_.tolist()), set(labels.tolist())
+    if own != given:
+        known, got = (", ".join(sorted(map(str, each))[:8]) for each in (own, given))
+        raise InvalidArgumentError(
+            f"y must have the classes of {one.name}, {known}; got {got}. Give rows of all of them."
+        )
+
+
+def _encoded(tree: TreeClassifier, X: Any) -> EncodedTable:
+    """Return the rows as the tree reads them; it ignores columns that it does not know."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        return tree.model_.encode(X)
+
+
+Relation = Literal["grew it", "new", "unknown"]
+"""What rows are to a tree."""
+
+
+def _relation(one: NamedTree, X: Any, labels: Any, weights: ArrayLike | None) -> Relation:
+    """Return whether the rows grew the tree; raise an error if a part did, or these and others."""
+    model = one.tree.recognising_model()
+    codes = np.searchsorted(model.classes, labels).astype(np.int32)
+    used = None if weights is None else np.asarray(weights, dtype=np.float64)
+    rows = TrainingRows(_encoded(one.tree, X), codes, len(model.classes), used)
+    seen = model.seen
+    equal = EqualRows(0, 0) if seen is None else seen.compare(rows)
+    if seen is None or not seen.can_tell(equal):
+        same_counts = np.array_equal(count_nodes(model.tree, rows), model.tree.class_counts)
+        return "grew it" if same_counts else "unknown"
+    if seen.is_chance(equal):
+        return "new"
+    n_grown = round(float(model.tree.class_counts[0].sum()))
+    got = ""
+    if equal.n_equal < equal.n_compared:
+        got = f"{equal.n_equal:,} of {equal.n_compared:,} rows that can be compared"
+    elif n_grown > len(labels):
+        got = f"{len(labels):,} of its {n_grown:,} rows"
+    if got:
+        raise InvalidArgumentError(
+            f"X and y must be rows that {one.name} has not seen, or exactly those that it was "
+            f"grown on; got {got} that it was grown on. Give rows that are new to both trees."
+        )
+    return "grew it"

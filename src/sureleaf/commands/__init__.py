@@ -1,0 +1,3 @@
+"""What commands share: reading a question, predictions, plans, terminal text and JSON."""
+
+__all__: list[str] = []

@@ -1,0 +1,162 @@
+"""What the commands print with ``--json``, derived from the results.
+
+Reports, audits, studies and plans have documents of their own. The keys are listed in
+docs/command-line.md.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from sureleaf.model.column_table import json_value
+
+if TYPE_CHECKING:
+    from sureleaf.comparison import Comparison, ManyComparison
+    from sureleaf.estimators import TreeClassifier
+    from sureleaf.estimators.column_ranking import ColumnRanking
+    from sureleaf.evaluation import Evaluation, LearningCurve, Summary
+    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.model.leaf_table import LeafTable
+
+__all__ = [
+    "comparison_values",
+    "curve_values",
+    "evaluation_values",
+    "fit_values",
+    "guaranteed_values",
+    "leaf_values",
+    "many_values",
+    "ranking_values",
+]
+
+Values = dict[str, Any]
+
+
+def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> Values:
+    """Return what there is to say about a fitted tree or bagged trees, and their rows."""
+    values: Values = {
+        "model": type(model).__name__,
+        "target": target,
+        "classes": model.classes_.tolist(),
+        "rows": n_rows,
+        "rows_left_out": n_left_out,
+        "columns": list(model.schema_.names),
+    }
+    if not hasattr(model, "tree_"):
+        levels = model.oob_levels_
+        bagged = {"trees": len(model.trees_), "agreement": levels.agreement}
+        return values | bagged | {"utility": levels.utility}
+    levels = model.levels()
+    return values | {
+        "leaves": model.tree_.n_leaves,
+        "depth": model.tree_.depth,
+        "confidence": levels.confidence,
+        "utility": levels.utility,
+        "expected_cost": model.complete_model().expected_cost(),
+    }
+
+
+def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> Values:
+    """Return the levels of the tree and its leaves."""
+    levels = model.levels()
+    stability = None
+    if leaves.stability is not None:
+        splits = model.splits()
+        stability = {"summary": splits.summary, "splits": splits.records()}
+    return {
+        "confidence": levels.confidence,
+        "utility": levels.utility,
+        "low": json_value(levels.low),
+        "high": json_value(levels.high),
+        "levels_from": leaves.levels_from,
+        "rounds": leaves.n_rounds,
+        "expected_cost": model.complete_model().expected_cost(),
+        **_leaves(model, leaves),
+        "stability": stability,
+    }
+
+
+def guaranteed_values(
+    model: "TreeClassifier", leaves: "LeafTable", n_grown: int, level: float, confidence: float
+) -> Values:
+    """Return what held-out rows prove about all leaves of a tree at once."""
+    return {
+        "guarantee": "simultaneous",
+        "level": level,
+        "confidence": confidence,
+        "rows_grown": n_grown,
+        **_leaves(model, leaves),
+    }
+
+
+def _leaves(model: "TreeClassifier", leaves: "LeafTable") -> Values:
+    return {
+        "rows": float(leaves.n.sum()),
+        "flagged": int(leaves.flagged.sum()),
+        "classes": [json_value(label) for label in model.classes_],
+        "leaves": leaves.records(),
+    }
+
+
+def ranking_values(ranking: "ColumnRanking") -> Values:
+    """Return the columns, the best one first."""
+    return {"columns": ranking.records()}
+
+
+def evaluation_values(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> Values:
+    """Return a classifier, how it was evaluated, and its measures."""
+    values: Values = {
+        "estimator": evaluation.estimator,
+        "design": evaluation.design.to_dict(),
+        "seed": evaluation.seed,
+        "n_rows": len(evaluation.truth),
+        "classes": evaluation.classes.tolist(),
+        "positive": evaluation.positive,
+        "majority": summary.majority,
+        "estimates": {name: _fields(one) for name, one in summary.estimates.items()},
+        "confusion": evaluation.confusion().counts.tolist(),
+        "warnings": list(summary.warnings),
+    }
+    return values if plus is None else values | {"bootstrap_error": _fields(plus)}
+
+
+def comparison_values(comparison: "Comparison") -> Values:
+    """Return a comparison of two classifiers."""
+    return _fields(comparison) | {"values": [json_value(one) for one in comparison.values]}
+
+
+def many_values(
+    many: "ManyComparison",
+    measure: str,
+    files: list[str],
+    names: list[str],
+    scores: list[list[float]],
+) -> Values:
+    """Return a comparison of several classifiers over several tables, by ranks."""
+    rows = zip(files, scores, strict=True)
+    return {
+        "measure": measure,
+        "scores": {file: dict(zip(names, row, strict=True)) for file, row in rows},
+        "average_ranks": dict(zip(many.names, many.average_ranks, strict=True)),
+        "p_value": many.p_value,
+        "critical_difference": many.critical_difference,
+        "groups": [list(group) for group in many.groups],
+        "pairs": [_fields(pair) for pair in many.pairs],
+        "level": many.level,
+    }
+
+
+def curve_values(curve: "LearningCurve") -> Values:
+    """Return a learning curve."""
+    points = zip(curve.sizes, curve.estimates, strict=True)
+    return {
+        "measure": curve.measure.name,
+        "n_rows": curve.n_rows,
+        "points": [{"rows": int(size), **_fields(estimate)} for size, estimate in points],
+        "stopped": curve.stopped,
+        "failures": [f"repeat {r}, {n} rows: {why}" for (r, n), why in curve.failures.items()],
+    }
+
+
+def _fields(record: object) -> Values:
+    return {name: json_value(value) for name, value in vars(record).items()}

@@ -1,0 +1,442 @@
+"""Plans: how many rows a node needs for a level, and how many rows a test set needs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from scipy.special import ndtri
+from scipy.stats import binom
+
+from sureleaf import levels
+from sureleaf.arguments import check_level, check_number
+from sureleaf.commands.terminal import number_table
+from sureleaf.comparison import rows_for_width, rows_to_detect
+from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.formatting import count_of
+from sureleaf.levels.p_max_estimates import METHODS
+from sureleaf.levels.search import smallest_count
+from sureleaf.report.document_schema import plain_values
+
+__all__ = [
+    "Plan",
+    "RowsPlan",
+    "StudyPlan",
+    "make_plan",
+    "plan_rows",
+    "plan_study",
+    "rows_table",
+    "study_table",
+    "tables",
+]
+
+
+# Rows of a node.
+
+
+@dataclass(frozen=True)
+class WantedLevel:
+    """A wanted level, and the fewest rows that reach it."""
+
+    name: str
+    level: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class LevelsOfRows:
+    """The levels of a node with this many rows."""
+
+    rows: int
+    p_max: float
+    confidence: float
+    utility: float
+
+
+@dataclass(frozen=True)
+class BiasPlan:
+    """The number of rows from which the exact bias of an estimator stays within a bound."""
+
+    method: str
+    bias: float
+    rows: int
+
+
+class _InWords:
+    """A plan that is sentences for people and plain values for programs."""
+
+    def answer(self) -> str:
+        """Return the plan in sentences."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        return {**plain_values(self), "answer": self.answer()}
+
+
+@dataclass(frozen=True)
+class Plan(_InWords):
+    """Rows and levels of a node whose p_max lies in a range.
+
+    The lower end of the range decides, because levels increase with p_max. The levels are those at
+    both ends, for the rows that there are and for those needed.
+    """
+
+    p_max: tuple[float, float]
+    threshold: float
+    wanted: tuple[WantedLevel, ...]
+    rows: int | None
+    rows_needed: int | None
+    levels: tuple[LevelsOfRows, ...]
+    biases: tuple[BiasPlan, ...]
+
+    def answer(self) -> str:
+        """Return the plan in sentences."""
+        return " ".join(_sentences(self))
+
+
+def make_plan(
+    p_max: tuple[float, float],
+    *,
+    confidence: float | None = None,
+    utility: float | None = None,
+    rows: int | None = None,
+    bias: float | None = None,
+    threshold: float = 0.5,
+) -> Plan:
+    """Compute the rows that reach levels, and the levels that rows give.
+
+    A bias is the largest mean error of an estimator of p_max, anywhere in the range. At another
+    threshold than 0.5, `p_max` is the probability of the class that is decided for above it.
+
+    Examples
+    --------
+    >>> make_plan((0.75, 0.75), confidence=0.95).answer()
+    'A node with p_max = 0.75 needs 9 rows for a confidence of 0.95.'
+    >>> make_plan((0.7, 0.7), rows=20).answer()
+    'With 20 rows, a node with p_max = 0.7 has confidence 0.967 and utility 0.687.'
+    """
+    if rows is not None and rows < 0:
+        raise InvalidArgumentError(f"rows must be 0 or more; got {rows}.")
+    if confidence is not None and threshold != 0.5:
+        _check_side(p_max, confidence, threshold)
+    wanted = tuple(
+        WantedLevel(name, level, _rows_for(p_max, name, level, threshold))
+        for name, level in (("confidence", confidence), ("utility", utility))
+        if level is not None
+    )
+    needed = max((one.rows for one in wanted), default=None)
+    return Plan(
+        p_max=p_max,
+        wanted=wanted,
+        rows=rows,
+        rows_needed=needed,
+        levels=_levels_of(p_max, threshold, rows, needed),
+        biases=() if bias is None else _biases(p_max, bias),
+        threshold=threshold,
+    )
+
+
+def _check_side(p_max: tuple[float, float], confidence: float, threshold: float) -> None:
+    """Raise an error if the range contains the threshold, where no decision is the cheaper one."""
+    low, high = p_max
+    if confidence > 0.5 and low <= threshold <= high:
+        got = f"{low:g}" if low == high else f"{low:g} to {high:g}, which contains it"
+        raise UnreachableLevelError(
+            f"p_max must be on one side of the cost threshold, {threshold:.4g}, for a confidence "
+            f"of {confidence:g}; got {got}. At the threshold both decisions cost the same, so no "
+            "number of rows is enough. Give a range below or above it."
+        )
+
+
+def _rows_for(p_max: tuple[float, float], name: str, level: float, threshold: float) -> int:
+    p = p_max[0] if p_max[0] == p_max[1] else p_max
+    return int(levels.sample_size(p, **{name: level}, threshold=threshold))
+
+
+def _levels_of(
+    p_max: tuple[float, float], threshold: float, *rows: int | None
+) -> tuple[LevelsOfRows, ...]:
+    ends = dict.fromkeys(p_max)  # one end if both are equal
+    return tuple(
+        LevelsOfRows(
+            n,
+            p,
+            float(levels.confidence(n, p, threshold=threshold)),
+            float(levels.utility(n, p, threshold=threshold)),
+        )
+        for n in dict.fromkeys(rows)
+        if n is not None
+        for p in ends
+    )
+
+
+def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
+    return tuple(
+        BiasPlan(method, bias, int(levels.sample_size_for_bias(p_max, bias=bias, method=method)))
+        for method in METHODS
+    )
+
+
+def _sentences(plan: Plan) -> Iterator[str]:
+    low, high = plan.p_max
+    node = f"node with p_max = {low}" if low == high else f"node with p_max from {low} to {high}"
+    if plan.threshold != 0.5:
+        node = node.replace("p_max", "p") + f" and a cost threshold of {plan.threshold:.4g}"
+    if plan.rows is not None:
+        ends = [one for one in plan.levels if one.rows == plan.rows]
+        confidence = " to ".join(f"{end.confidence:.3f}" for end in ends)
+        utility = " to ".join(f"{end.utility:.3f}" for end in ends)
+        yield (
+            f"With {count_of(plan.rows, 'row')}, a {node} has confidence {confidence} and utility "
+            f"{utility}."
+        )
+    if plan.rows_needed is not None:
+        subject = f"A {node}" if plan.rows is None else "It"
+        wanted = " and ".join(f"a {one.name} of {one.level:g}" for one in plan.wanted)
+        end = "."
+        if plan.rows is not None:
+            missing = plan.rows_needed - plan.rows
+            end = f": {missing:,} more." if missing > 0 else ": there are enough."
+        yield f"{subject} needs {count_of(plan.rows_needed, 'row')} for {wanted}{end}"
+    if plan.biases:
+        best = min(plan.biases, key=lambda one: one.rows)
+        yield (
+            f"From {count_of(best.rows, 'row')} on, the bias of the {best.method} estimate of "
+            f"p_max is at most {best.bias:g}; the other estimates need more rows."
+        )
+
+
+def tables(plan: Plan) -> Iterator[Table]:
+    """Yield the tables of a plan: rows for levels, levels of rows, rows for a bias."""
+    if plan.wanted:
+        table = number_table("wanted level", "at least", "rows needed")
+        for wanted in plan.wanted:
+            table.add_row(wanted.name, f"{wanted.level:g}", f"[bold]{wanted.rows:,}[/bold]")
+        if len(plan.wanted) > 1:
+            table.add_row("both", "", f"[bold]{plan.rows_needed:,}[/bold]")
+        yield table
+    if plan.levels:
+        table = number_table("rows", "p_max", "confidence", "utility")
+        for one in plan.levels:
+            figures = (f"{one.p_max:g}", f"{one.confidence:.4f}", f"{one.utility:.4f}")
+            table.add_row(f"{one.rows:,}", *figures)
+        yield table
+    if plan.biases:
+        table = number_table("estimate of p_max", "bias at most", "from rows")
+        for bias in plan.biases:
+            table.add_row(bias.method, f"{bias.bias:g}", f"[bold]{bias.rows:,}[/bold]")
+        yield table
+
+
+# Rows of a test set.
+
+
+@dataclass(frozen=True)
+class RowsForQuestion:
+    """A question, what its answer assumes, and the fewest test rows that answer it."""
+
+    question: str
+    assumed: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class RowsPlan(_InWords):
+    """Test rows for each question: first the width, then the difference."""
+
+    level: float
+    questions: tuple[RowsForQuestion, ...]
+
+    def answer(self) -> str:
+        """Return the plan in sentences."""
+        return " ".join(f"{one.question} {one.rows:,} test rows." for one in self.questions)
+
+
+def plan_rows(
+    *,
+    half_width: float | None = None,
+    difference: float | None = None,
+    rate: float | None = None,
+    discordance: float | None = None,
+    independent: bool = False,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> RowsPlan:
+    """Compute the test rows for an interval of a given width, or to detect a difference.
+
+    The interval is Clopper and Pearson's. The rate is the expected error rate, the lower of the two
+    for a difference; by default the one that needs the most rows. By default the discordance is
+    that of two models whose errors are independent.
+
+    Examples
+    --------
+    >>> plan_rows(half_width=0.02, rate=0.1).answer()
+    'An interval of ± 0.02 around a rate near 0.1 needs 914 test rows.'
+    >>> plan_rows(difference=0.02, rate=0.1, independent=True).answer()
+    'To detect a difference of 0.02 with power 0.8, each model needs 3,841 test rows.'
+    """
+    questions = []
+    if half_width is not None:
+        near = 0.5 if rate is None else rate
+        question = f"An interval of ± {half_width:g} around a rate near {near:g} needs"
+        rows = rows_for_width(half_width, rate=near, level=level)
+        questions.append(RowsForQuestion(question, "Clopper and Pearson's interval", rows))
+    if difference is not None:
+        lower = max(0.0, (1 - difference) / 2) if rate is None else rate
+        rows = rows_to_detect(
+            difference,
+            rate=lower,
+            paired=not independent,
+            discordance=discordance,
+            power=power,
+            level=level,
+        )
+        test = "pooled z test" if independent else "McNemar's test"
+        if not independent and discordance is None:
+            test += ", independent errors"
+        subject = "each model needs" if independent else "both models need the same"
+        question = f"To detect a difference of {difference:g} with power {power:g}, {subject}"
+        assumed = f"{test}, lower error rate {lower:g}"
+        questions.append(RowsForQuestion(question, assumed, rows))
+    if not questions:
+        raise InvalidArgumentError(
+            "plan needs a question: --p-max for a node; --half-width for an interval or "
+            "--difference for a comparison of error rates; --auc-width, --slope-width or "
+            "--leaf-share for a study; got none of them."
+        )
+    return RowsPlan(level, tuple(questions))
+
+
+def rows_table(plan: RowsPlan) -> Table:
+    """Return the table of test rows."""
+    table = number_table("method", "level", "test rows")
+    for one in plan.questions:
+        table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
+    return table
+
+
+# Rows of a study, before data are collected.
+
+
+@dataclass(frozen=True)
+class StudyGoal:
+    """A goal of a study, the fewest rows that reach it, and where the formula is from."""
+
+    goal: str
+    rows: int
+    reference: str
+
+
+@dataclass(frozen=True)
+class StudyPlan(_InWords):
+    """How many rows a study needs for the precision of its measures and for its leaves."""
+
+    goals: tuple[StudyGoal, ...]
+
+    @property
+    def rows(self) -> int:
+        """The rows that reach all goals."""
+        return max(goal.rows for goal in self.goals)
+
+    def answer(self) -> str:
+        """Return the plan in a sentence, for a protocol."""
+        return f"{count_of(self.rows, 'row')} reach all goals."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        return {"rows": self.rows, **super().to_dict()}
+
+
+def plan_study(
+    *,
+    auc: float = 0.8,
+    prevalence: float = 0.5,
+    auc_width: float | None = None,
+    slope_width: float | None = None,
+    leaf_share: float | None = None,
+    p_max: float = 0.8,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> StudyPlan:
+    """Compute the rows for a given precision of AUC and calibration slope, and for every leaf.
+
+    The widths are half-widths of intervals. The smallest leaf has the share `leaf_share` of the
+    rows; with probability `power` it must get so many that it reaches the confidence at `p_max`.
+
+    Examples
+    --------
+    >>> plan_study(auc=0.8, prevalence=0.3, auc_width=0.05).rows
+    424
+    """
+    check_number("auc", auc, low=0.5, high=1, open_low=True)
+    for name, share in (("auc", auc), ("prevalence", prevalence), ("power", power)):
+        check_number(name, share, low=0, high=1, open_low=True)
+        if share == 1:
+            raise InvalidArgumentError(f"{name} must be below 1; got 1.")
+    z = float(ndtri((1 + check_level(level)) / 2))
+    goals = []
+    if auc_width is not None:
+        check_number("auc_width", auc_width, low=0, high=0.5, open_low=True)
+        rows = smallest_count(lambda n: z * _auc_error(n, auc, prevalence) <= auc_width)
+        goal = f"AUC of {auc:g} within {auc_width:g} at a prevalence of {prevalence:g}"
+        goals.append(StudyGoal(goal, rows, "Hanley and McNeil 1982"))
+    if slope_width is not None:
+        check_number("slope_width", slope_width, low=1e-6)
+        rows = int(np.ceil(_slope_variance(auc, prevalence) * (z / slope_width) ** 2))
+        goal = f"calibration slope of 1 within {slope_width:g} at an AUC of {auc:g}"
+        goals.append(StudyGoal(goal, rows, "Riley et al. 2021"))
+    if leaf_share is not None:
+        check_number("leaf_share", leaf_share, low=0, high=1, open_low=True)
+        in_leaf = int(levels.sample_size(p_max, confidence=confidence))
+        rows = smallest_count(lambda n: float(binom.sf(in_leaf - 1, n, leaf_share)) >= power)
+        goal = (
+            f"confidence {confidence:g} in a leaf with {leaf_share:g} of the rows and p_max "
+            f"{p_max:g}: {in_leaf} rows in the leaf, with probability {power:g}"
+        )
+        goals.append(StudyGoal(goal, rows, "Zhang 2024"))
+    if not goals:
+        raise InvalidArgumentError(
+            "A study needs a goal; got none. Give --auc-width, --slope-width or --leaf-share."
+        )
+    return StudyPlan(tuple(goals))
+
+
+def _auc_error(n: int, auc: float, prevalence: float) -> float:
+    """Return the standard error of an AUC by Hanley and McNeil (1982)."""
+    positive = max(n * prevalence, 1.0)
+    negative = max(n * (1 - prevalence), 1.0)
+    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    spread = auc * (1 - auc) + (positive - 1) * (q1 - auc**2) + (negative - 1) * (q2 - auc**2)
+    return float(np.sqrt(spread / (positive * negative)))
+
+
+def _slope_variance(auc: float, prevalence: float) -> float:
+    """Return n times the variance of the calibration slope (Riley et al. 2021).
+
+    The log odds of the two classes are normal with equal variances, as the AUC implies.
+    """
+    # Normal scores with this AUC are calibrated log odds if their distance equals their variance.
+    variance = 2.0 * float(ndtri(auc)) ** 2
+    spread, start = np.sqrt(variance), float(np.log(prevalence / (1 - prevalence)))
+    points, weights = np.polynomial.hermite_e.hermegauss(81)
+    weights = weights / weights.sum()
+    odds = np.concatenate([start + sign * variance / 2 + spread * points for sign in (1, -1)])
+    shares = np.concatenate([prevalence * weights, (1 - prevalence) * weights])
+    risk = 1 / (1 + np.exp(-odds))
+    information = shares * risk * (1 - risk)
+    all_, first, second = information.sum(), information @ odds, information @ odds**2
+    return float(all_ / (all_ * second - first**2))
+
+
+def study_table(plan: StudyPlan) -> Table:
+    """Draw the goals of a study with the rows that they need."""
+    table = number_table()
+    table.add_column("goal", justify="left", overflow="fold")
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column("source", justify="left")
+    for goal in plan.goals:
+        table.add_row(goal.goal, f"{goal.rows:,}", goal.reference)
+    return table

@@ -1,0 +1,1053 @@
+"""Text on a terminal: tables, small plots, and what the commands print.
+
+Each ``show_`` function yields sentences and tables. What ``--json`` prints instead is in
+`commands.json_values`.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markup import escape as escape_markup
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from sureleaf.formatting import (
+    NOTHING,
+    count_of,
+    interval,
+    level_percent,
+    listed,
+    measure_value,
+    p_value,
+    percent,
+    points,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from sureleaf.auditing import Audit, AuditedBins, AuditedLeaves, Segments, Subgroups, Where
+    from sureleaf.comparison import Comparison, ManyComparison
+    from sureleaf.estimators import TreeClassifier
+    from sureleaf.estimators.column_ranking import ColumnRanking
+    from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, Summary
+    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.evaluation.measures import ConfusionMatrix
+    from sureleaf.model.certificate import Certificate
+    from sureleaf.model.leaf_table import LeafTable
+    from sureleaf.report.document import ReportDocument
+
+__all__ = [
+    "design_text",
+    "interval_bar",
+    "largest_leaves",
+    "number_table",
+    "show_audit",
+    "show_comparison",
+    "show_curve",
+    "show_evaluation",
+    "show_fit",
+    "show_leaves",
+    "show_many",
+    "show_ranking",
+    "show_report",
+    "show_subgroups",
+    "show_where",
+    "sparkline",
+]
+
+
+def escape(text: object) -> str:
+    """Return a name, label or rule for a line with markup, with visible control characters."""
+    return escape_markup(visible(text))
+
+
+def number_table(*columns: str, tight: bool = False, **options: Any) -> Table:
+    """Return an empty table: the first column is left-aligned, the others right-aligned.
+
+    The options are those of every column, as rich takes them: ``no_wrap``, ``overflow``.
+    """
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=tight)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index else "left", **options)
+    return table
+
+
+class WideText:
+    """Text that is shown whole or not at all: in a narrow table it gives way to numbers."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(0, min(len(self.text), options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.text if options.max_width >= len(self.text) else "", no_wrap=True)
+
+
+class MeasureTable:
+    """Values with their intervals, which are wrapped where they do not fit: no number is cut.
+
+    The headings are those of names, values and intervals; `scale` is that of the bars, if any.
+    """
+
+    def __init__(self, *headings: str, scale: str = "") -> None:
+        self._headings = headings
+        self._scale = scale
+        self._rows: list[tuple[tuple[str, str, str], str, str]] = []
+
+    def add_row(self, name: str, value: str, limits: str, bar: str = "", style: str = "") -> None:
+        """Add a row of text with markup; the bar is left out where the terminal is narrow."""
+        self._rows.append(((name, value, limits), bar, style))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unlimited = options.update_width(10_000)  # a measurement is cut at the width
+        without_bars = Measurement.get(console, unlimited, self._in_lines(bars=False)).maximum
+        if without_bars + 2 <= options.max_width:
+            yield self._in_lines(bars=bool(self._scale))
+        else:
+            yield self._wrapped()
+
+    def _in_lines(self, *, bars: bool) -> Table:
+        table = number_table(*self._headings, no_wrap=True)
+        if bars:
+            table.add_column(WideText(self._scale))
+        for cells, bar, style in self._rows:
+            table.add_row(*cells, *([WideText(bar)] if bars else []), style=style)
+        return table
+
+    def _wrapped(self) -> Table:
+        name, value, limits = self._headings
+        table = number_table(name, value, limits.replace(" interval", "\ninterval"), tight=True)
+        table.columns[0].overflow = "fold"
+        table.columns[1].no_wrap = table.columns[2].no_wrap = True
+        for (name, value, limits), _, style in self._rows:
+            table.add_row(name, value, limits.replace(" to ", " to\n"), style=style)
+        return table
+
+
+class FittedTable:
+    """A table that leaves out whole columns where they do not fit, and says so: no number is cut.
+
+    The first column is left-aligned, the others right-aligned. The column `wrapped`, class names,
+    is wrapped if they are long. The columns `dispensable` are left out, the first one first.
+    """
+
+    def __init__(self, *headings: str, wrapped: str, dispensable: Sequence[str]) -> None:
+        self.caption = ""
+        self._headings = headings
+        self._wrapped = wrapped
+        self._dispensable = dispensable
+        self._rows: list[tuple[str, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row of text with markup."""
+        self._rows.append(cells)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unlimited = options.update_width(10_000)  # a measurement is cut at the width
+        for n_left_out in range(len(self._dispensable) + 1):
+            left_out = self._dispensable[:n_left_out]
+            table = self._without(left_out)
+            if Measurement.get(console, unlimited, table).minimum <= options.max_width:
+                break
+        yield table
+        if left_out:
+            yield Text(f"Too narrow here to show: {', '.join(left_out)}", style="dim")
+
+    def _without(self, left_out: Sequence[str]) -> Table:
+        table = number_table(tight=True)
+        shown = [i for i, heading in enumerate(self._headings) if heading not in left_out]
+        for i in shown:
+            heading = self._headings[i]
+            words = heading.split(" ") if len(heading) > MAX_WHOLE_LABEL else [heading]
+            widest = max((Text.from_markup(row[i]).cell_len for row in self._rows), default=0)
+            wraps = heading == self._wrapped and widest > MAX_WHOLE_LABEL
+            least = max([*map(len, words), MAX_WHOLE_LABEL if wraps else widest])
+            table.add_column(
+                heading,
+                justify="right" if i else "left",
+                min_width=least,
+                overflow="fold",
+                no_wrap=not wraps and len(words) == 1,
+            )
+        for row in self._rows:
+            table.add_row(*(row[i] for i in shown))
+        if self.caption:
+            table.caption = self.caption
+        return table
+
+
+class _FittedText:
+    """Text that is made for the width of the terminal, from the letters per line."""
+
+    def __init__(self, text: Callable[[int], str]) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self._text(options.max_width))
+
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return one block per value, higher for larger values; a space if it is not finite.
+
+    Examples
+    --------
+    >>> sparkline([0.5, 0.7, 0.8, 0.85, 0.86])
+    '▁▅▇██'
+    """
+    known = [value for value in values if math.isfinite(value)]
+    if not known:
+        return " " * len(values)
+    low, high = min(known), max(known)
+    span = high - low or 1.0
+
+    def block(value: float) -> str:
+        if not math.isfinite(value):
+            return " "
+        return BLOCKS[round((value - low) / span * (len(BLOCKS) - 1))]
+
+    return "".join(block(value) for value in values)
+
+
+def interval_bar(
+    low: float, value: float, high: float, *, scale: tuple[float, float], width: int = 24
+) -> str:
+    """Draw an interval with its value on a scale; ends beyond the scale are cut.
+
+    Examples
+    --------
+    >>> interval_bar(0.7, 0.8, 0.9, scale=(0.5, 1.0), width=11)
+    '    ├─●─┤  '
+    """
+    left, right = scale
+    if not all(map(math.isfinite, (low, value, high, left, right))) or right <= left:
+        return " " * width
+
+    def position(x: float) -> int:
+        return min(width - 1, max(0, round((x - left) / (right - left) * (width - 1))))
+
+    bar = [" "] * width
+    start, stop = position(low), position(high)
+    bar[start : stop + 1] = "─" * (stop + 1 - start)
+    bar[start], bar[stop] = "├", "┤"
+    bar[position(value)] = "●"
+    return "".join(bar)
+
+
+# The report.
+
+MAX_WARNINGS = 8
+TONE_COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
+
+
+def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
+    """Yield the answer of a report and the first warnings about the data."""
+    yield Text(visible(document.answer.headline), style="bold")
+    yield ""
+    for sentence in document.answer.sentences:
+        bullet = Table.grid(padding=(0, 1, 0, 0))
+        bullet.add_row(Text("•", TONE_COLOURS[sentence.tone]), Text(visible(sentence.text)))
+        yield bullet
+    for warning in document.data.warnings[:MAX_WARNINGS]:
+        yield Text(visible(f"! {warning.text}"), style="yellow")
+
+
+# Leaves, a fitted model, and ranked columns.
+
+
+def show_leaves(
+    model: "TreeClassifier", leaves: "LeafTable", level: float, most: int | None = None
+) -> Iterator[RenderableType]:
+    """Yield the answer in sentences, the rules, the table of leaves, and what to know about them.
+
+    The leaves shown are those with the most rows; by default all.
+    """
+    levels = model.levels(level=level)
+    n_leaves = len(leaves.leaf)
+    tree = f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}."
+    useful, sure = percent(levels.utility), percent(levels.confidence)
+    if leaves.levels_from == "training":
+        yield (
+            f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
+            f"mean confidence [bold]{sure}[/bold]. They come from the rows that shaped the tree, "
+            "so it predicts fewer of the unseen rows correctly. For levels of unseen rows, save a "
+            "tree that was fitted or pruned while it held its rows. The rows that a leaf needs "
+            "leave room for one more error and keep its interval clear of a tie; those of sureleaf "
+            "plan are for the confidence alone."
+        )
+    else:
+        low, high = percent(levels.low), percent(levels.high)
+        known = (
+            "" if math.isnan(levels.low) else f", {level_percent(level)} interval {low} to {high}"
+        )
+        cost = model.complete_model().expected_cost()
+        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
+        if cost is not None:
+            expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
+        yield (
+            f"{tree} By the levels of its leaves it is expected to {expected}; its mean confidence "
+            f"is [bold]{sure}[/bold]."
+        )
+    yield from _show_flagged(leaves, _leaves)
+    shown = largest_leaves(leaves.n, most)
+    yield from _rules(leaves, shown)
+    at_costs = model.complete_model().rule is not None
+    yield _leaf_table(leaves, level, shown, at_costs=at_costs)
+    yield from _repairs(leaves, shown)
+    hidden = n_leaves - len(shown)
+    if hidden:
+        share = 1.0 - leaves.n[shown].sum() / leaves.n.sum()
+        more = count_of(hidden, "more leaf", "more leaves")
+        yield f"[dim]{more}, with {percent(share, 0)} of the rows: --all shows them.[/dim]"
+    for note in leaves.notes():
+        yield f"[dim]{escape(note)}[/dim]"
+
+
+def show_guaranteed(
+    leaves: "LeafTable",
+    n_grown: int,
+    level: float,
+    confidence: float,
+    *,
+    most: int | None = None,
+    at_costs: bool = False,
+) -> Iterator[RenderableType]:
+    """Yield what held-out rows prove about all leaves at once.
+
+    The level is that of all intervals, the confidence that of all flags. Where leaves decide by
+    costs, decisions are proven, not classes. The leaves shown are those with the most rows.
+    """
+    n_flagged, n_leaves = int(leaves.flagged.sum()), len(leaves.leaf)
+    yield (
+        f"A tree with {_leaves(n_leaves)}, grown on {count_of(n_grown, 'row')}. "
+        f"{count_of(leaves.n.sum(), 'row')} that did not grow it prove the following, for any "
+        "distribution of the data."
+    )
+    n_right, error = n_leaves - n_flagged, percent(1.0 - confidence)
+    verb, noun, nouns = (
+        ("make", "the cheapest decision", "the cheapest decisions")
+        if at_costs
+        else ("name", "its true majority class", "their true majority classes")
+    )
+    if n_right:
+        which = f"{'The other' if n_flagged else 'All'} {n_right} leaves {verb} {nouns}"
+        if n_right == 1:
+            which = f"The {'other leaf' if n_flagged else 'leaf'} {verb}s {noun}"
+        flagged = (
+            f"[yellow]{_leaves(n_flagged)} {'is' if n_flagged == 1 else 'are'} flagged (!)[/yellow]"
+            ": not proven. "
+            if n_flagged
+            else ""
+        )
+        yield f"{flagged}[bold]{which}[/bold]; error probability at most {error}."
+    else:
+        yield f"[yellow]No leaf is proven to {verb} {noun}.[/yellow]"
+    shown = largest_leaves(leaves.n, most)
+    yield from _rules(leaves, shown)
+    predicts = "decides" if at_costs else "predicts"
+    table = FittedTable(
+        *("leaf", "rows", predicts, "correct"),
+        *(f"{level_percent(level)}, all at once", "p", "needed"),
+        wrapped=predicts,
+        dispensable=("needed", "correct", "rows"),
+    )
+    for line in shown:
+        needed = leaves.rows_needed[line]
+        correct = "" if not leaves.n[line] else f"{leaves.probability[line]:.2f}"
+        table.add_row(
+            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            correct,
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
+            p_value(1.0 - leaves.confidence[line]),
+            "?" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    yield table
+    proven = "decision" if at_costs else "class"
+    yield from _repairs(leaves, shown)
+    p_values, bound = 1.0 - leaves.confidence, 1.0 - confidence
+    if np.any((p_values > bound / 2) & (p_values <= bound)):
+        yield (
+            f"[dim]A {proven} is proven here if p is at most {bound:.3g}. A certificate with "
+            f"--alpha {bound:.3g} needs {bound / 2:.3g}: it uses half of its error probability for "
+            "the limits.[/dim]"
+        )
+    hidden = n_leaves - len(shown)
+    if hidden:
+        yield f"[dim]{count_of(hidden, 'more leaf', 'more leaves')}: --all shows them.[/dim]"
+
+
+def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
+    """Yield the sentences of a certificate and the table of its leaves."""
+    leaves = certificate.leaves
+    yield f"[bold]Certificate of a tree with {_leaves(len(leaves))}[/bold]"
+    for sentence in certificate.statements:
+        yield f"- {escape(sentence)}"
+    yield from _rules(leaves, range(len(leaves)))
+    predicts = "decides" if certificate.at_costs else "predicts"
+    table = FittedTable(
+        *("leaf", "rows", predicts, "correct", "limits", "p", "certified"),
+        wrapped=predicts,
+        dispensable=("correct", "rows", "p"),
+    )
+    for line in range(len(leaves)):
+        table.add_row(
+            str(leaves.leaf[line]),
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            _row_count(leaves.n_correct[line]),
+            f"{leaves.low[line]:.3f}-{leaves.high[line]:.3f}",
+            p_value(leaves.p_value[line]),
+            "yes" if leaves.certified[line] else "[yellow]no[/yellow]",
+        )
+    yield table
+    yield (
+        f"[dim]A leaf is certified if p is at most {certificate.alpha / 2:.3g}, half of the error "
+        "probability of the whole; the limits use the other half.[/dim]"
+    )
+    yield f"[dim]SHA-256 of tree and counts: {certificate.fingerprint}[/dim]"
+
+
+MAX_WHOLE_LABEL = 12
+
+
+def _rules(leaves: Any, shown: Iterable[int]) -> Iterator[str]:
+    for line in shown:
+        yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
+
+
+def _repairs(leaves: "LeafTable", shown: Iterable[int]) -> Iterator[str]:
+    for line in shown:
+        if leaves.flagged[line]:
+            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
+
+
+def _show_flagged(
+    table: "LeafTable | AuditedLeaves | AuditedBins", counted: Callable[[int], str]
+) -> Iterator[str]:
+    """Say how many leaves or bins are flagged, and with which share of the rows, if any are."""
+    n_flagged = int(table.flagged.sum())
+    if n_flagged:
+        share = table.n[table.flagged].sum() / table.n.sum()
+        verb = "is" if n_flagged == 1 else "are"
+        yield (
+            f"[yellow]{counted(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
+            f"of the rows: do not rely on {'it' if n_flagged == 1 else 'them'} alone."
+        )
+
+
+def _leaf_table(
+    leaves: "LeafTable", level: float, shown: list[int], *, at_costs: bool
+) -> FittedTable:
+    predicts, probability = ("decides", "p") if at_costs else ("predicts", "p_max")
+    limits = level_percent(level)
+    table = FittedTable(
+        *("leaf", "rows", predicts, probability, limits, "confidence", "utility", "needed"),
+        wrapped=predicts,
+        dispensable=(limits, probability, "needed", "rows"),
+    )
+    for line in shown:
+        needed = leaves.rows_needed[line]
+        table.add_row(
+            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
+            _row_count(leaves.n[line]),
+            escape(leaves.prediction[line]),
+            f"{leaves.probability[line]:.2f}",
+            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
+            f"{leaves.confidence[line]:.2f}",
+            f"{leaves.utility[line]:.2f}",
+            "?" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    return table
+
+
+def _leaves(n: int) -> str:
+    return count_of(n, "leaf", "leaves")
+
+
+def _flag(flagged: bool) -> str:
+    return " [yellow]![/yellow]" if flagged else ""
+
+
+def _row_count(n: float) -> str:
+    return f"{n:,.0f}" if n >= 1000 or n == round(n) else f"{n:.4g}"
+
+
+def largest_leaves(n: NDArray[np.float64], most: int | None) -> list[int]:
+    """Return the indices of the leaves with the most rows, in the order of the tree.
+
+    Examples
+    --------
+    >>> largest_leaves(np.array([3.0, 9.0, 0.0, 5.0]), 2)
+    [1, 3]
+    """
+    indices: list[int] = np.sort(np.argsort(-n, kind="stable")[:most]).tolist()
+    return indices
+
+
+def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what to know about a saved model before using it, from its `fit_values`."""
+    confidence, subject, it = "", "By the levels of its leaves it is", "it"
+    if "leaves" in values:
+        model = f"A tree with {_leaves(values['leaves'])}"
+        confidence = f"; mean confidence [bold]{percent(values['confidence'])}[/bold]"
+    else:
+        model = count_of(values["trees"], "bagged tree")
+        subject, it = ("It is", "it") if values["trees"] == 1 else ("They are", "them")
+    target = values["target"] if values["target"].isidentifier() else repr(values["target"])
+    yield (
+        f"{model}, trained on {count_of(values['rows'], 'row')} and "
+        f"{count_of(len(values['columns']), 'column')} to predict "
+        f"[bold]{escape(target)}[/bold]."
+    )
+    expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
+    cost = values.get("expected_cost")
+    if cost is not None:
+        expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
+    yield f"{subject} expected to {expected}{confidence}."
+    saved = escape(values["saved"])
+    yield f"Saved: {saved}"
+    yield f"[dim]To predict with {it}: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
+
+
+def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[RenderableType]:
+    """Yield the best column in a sentence, and the table of all columns."""
+    _, counts = np.unique(labels, return_counts=True)
+    baseline = counts.max() / counts.sum()
+    yield (
+        f"One split on [bold]{escape(ranking.column[0])}[/bold] is expected to predict "
+        f"{percent(ranking.utility[0])} of unseen rows correctly; the baseline, always predicting "
+        f"the most frequent class, is correct for {percent(baseline)}."
+    )
+    headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
+    table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
+    figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
+    for line in range(len(ranking.column)):
+        table.add_row(
+            escape(ranking.column[line]),
+            f"{ranking.branches[line]}",
+            *(f"{column[line]:.4f}" for column in figures),
+        )
+    yield table
+    if np.any(ranking.utility <= baseline + 1e-9):
+        yield (
+            "[dim]A column whose utility is not above the baseline does not change the prediction "
+            "by itself. It may still help below other splits, or as the first split of a "
+            "tree.[/dim]"
+        )
+
+
+# Evaluations, comparisons and learning curves.
+
+
+def show_evaluation(
+    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+) -> Iterator[RenderableType]:
+    """Yield the measures with their intervals, the confusion matrix and the warnings."""
+    yield from _accuracy_text(evaluation, summary)
+    table = MeasureTable("measure", "value", "interval", scale=f"{'0 to 1':<28}")
+    for name, estimate in summary.estimates.items():
+        on_scale = estimate.low >= 0 and estimate.high <= 1
+        bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
+        if math.isnan(estimate.value):
+            table.add_row(name, NOTHING, "undefined")
+            continue
+        table.add_row(name, _number(estimate.value), _interval(estimate), bar if on_scale else "")
+        if name == "accuracy":
+            table.add_row("majority class", _number(summary.majority), "", style="dim")
+    yield table
+    if plus is not None:
+        yield Text(
+            f"Error: .632+ {plus.e632_plus:.4f}, .632 {plus.e632:.4f}, out of bag "
+            f"{plus.leave_one_out:.4f}, training rows {plus.training:.4f}, no information "
+            f"{plus.no_information:.4f}. Out-of-bag measures are a little pessimistic, because "
+            "the models see 63 % of the rows; .632+ corrects for it."
+        )
+    yield from _low_is_good(summary)
+    if summary.cheapest is not None:
+        label, least = summary.cheapest
+        yield Text(
+            f"Always deciding for {label!r}, the cheapest single decision, costs {least:.4f} per "
+            "row.",
+            style="dim",
+        )
+    if "recall" in summary.estimates:
+        yield Text(
+            f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
+        )
+    yield from _interval_methods(summary)
+    confusion = evaluation.confusion()
+    yield _FittedText(confusion.to_text)
+    yield from _matrix_note(evaluation, confusion, summary.estimates.get("accuracy"))
+    times = len(evaluation.predictions) / len(np.unique(evaluation.predictions.row))
+    if times > 1:
+        mean = "" if times == round(times) else " on average"
+        text = f"Each row was predicted {times:.3g} times{mean}, and every prediction counts."
+        yield Text(text, style="dim")
+    for warning in summary.warnings:
+        yield Text(visible(f"! {warning}"), style="yellow")
+
+
+def _matrix_note(
+    evaluation: "Evaluation", confusion: "ConfusionMatrix", accuracy: "Estimate | None"
+) -> Iterator[Text]:
+    """Say why the accuracy is not the share of correct predictions, if it differs visibly."""
+    correct = float(np.trace(confusion.counts)) / confusion.total
+    if accuracy is None or percent(accuracy.value) == percent(correct):
+        return
+    reason = {
+        "bootstrap": "a mean over rows, which were not predicted equally often",
+    }.get(evaluation.design.kind, "a mean over splits, which do not all have as many rows")
+    yield Text(
+        f"{percent(correct)} of the predictions in the matrix are correct. The accuracy above is "
+        f"{reason}.",
+        style="dim",
+    )
+
+
+def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Text]:
+    """Yield the expected accuracy in a sentence, and how it was estimated."""
+    accuracy = summary.estimates.get("accuracy")
+    if accuracy is not None:
+        text = (
+            f"{evaluation.estimator} is expected to predict {percent(accuracy.value)} of unseen "
+            "rows correctly"
+        )
+        if math.isfinite(accuracy.low):
+            ends = interval(accuracy.low, accuracy.high)
+            text += f" ({level_percent(accuracy.level)} interval {ends})"
+        yield Text(f"{text}; the baseline {percent(summary.majority)}.", style="bold")
+    positive = f"positive class {evaluation.positive!r}, " if len(evaluation.classes) == 2 else ""
+    yield Text(
+        f"{count_of(len(evaluation.truth), 'row')}, {len(evaluation.classes)} classes, {positive}"
+        f"{design_text(evaluation.design)}, seed {evaluation.seed}",
+        style="dim",
+    )
+
+
+def _low_is_good(summary: "Summary") -> Iterator[Text]:
+    """Yield which of the measures are better when lower."""
+    texts = {
+        "nce": "nce (log loss, in nats)",
+        "quadratic_loss": "quadratic_loss",
+        "cost": "cost (of the predictions)",
+        "decided_cost": "decided_cost (of the decisions with the least expected cost)",
+    }
+    names = [text for name, text in texts.items() if name in summary.estimates]
+    if names:
+        yield Text(f"Low is good: {listed(names)}", style="dim")
+
+
+def design_text(design: Any) -> str:
+    """Say in a few words how rows were held out.
+
+    Examples
+    --------
+    >>> from sureleaf.designs import Holdout, KFold
+    >>> design_text(KFold(10, repeats=3)), design_text(Holdout())
+    ('10 folds, 3 times', '33 % of the rows held out')
+    """
+    options = design.to_dict()
+    repeats = options.get("repeats", 1)
+    times = f", {repeats} times" if repeats > 1 else ""
+    held_out = f"{100 * options.get('test', 0):.0f} % of the rows held out"
+    texts = {
+        "KFold": f"{options.get('n_splits')} folds{times}",
+        "NestedKFold": f"{options.get('n_splits')} nested folds{times}",
+        "Holdout": held_out,
+        "RepeatedHoldout": f"{held_out}{times}",
+        "LeaveOneOut": "each row (or group) held out once",
+        "Bootstrap": f"{options.get('n_bootstraps')} bootstrap samples",
+    }
+    text = texts.get(options["design"], str(design))
+    resample = options.get("resample", "none")
+    return text if resample == "none" else f"{text}, {resample}-sampled"
+
+
+def _interval_methods(summary: "Summary") -> Iterator[Text]:
+    """Yield each method of an interval once, with its measures if there are several methods."""
+    by_method: dict[str, list[str]] = {}
+    for name, estimate in summary.estimates.items():
+        if math.isnan(estimate.value):
+            yield Text(f"{name} is {estimate.method}", style="dim")
+            continue
+        by_method.setdefault(estimate.method, []).append(name)
+    for method, names in by_method.items():
+        of = "" if len(by_method) == 1 else f" ({', '.join(names)})"
+        yield Text(f"Intervals: {method}{of}", style="dim")
+    yield Text("")
+
+
+def show_comparison(
+    comparison: "Comparison", names: tuple[str, str] = ("first", "second")
+) -> Iterator[RenderableType]:
+    """Yield the two values, their difference on a scale, and the verdict in a sentence."""
+    low, difference, high = comparison.low, comparison.difference, comparison.high
+    reach = 1.1 * max(abs(low), abs(high), comparison.margin) or 1.0
+    scale = f"{f'-{reach:.3g} to {reach:.3g}':^31}"
+    table = MeasureTable(comparison.measure, "value", "interval", scale=scale)
+    for name, value in zip(names, comparison.values, strict=True):
+        table.add_row(name, _number(value), "")
+    bar = interval_bar(low, difference, high, scale=(-reach, reach), width=31)
+    middle = "┼" if bar[15] in " ─" else bar[15]
+    table.add_row(
+        "difference",
+        _number(difference),
+        f"{_number(low)} to {_number(high)}",
+        f"{bar[:15]}{middle}{bar[16:]}",
+    )
+    yield table
+    yield Text(visible(comparison.sentence), style="bold")
+
+
+def show_many(
+    many: "ManyComparison",
+    measure: str,
+    files: Sequence[str],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+) -> Iterator[RenderableType]:
+    """Yield the scores of classifiers on several tables, their ranks, and what differs."""
+    ranks = dict(zip(many.names, many.average_ranks, strict=True))
+    yield _score_table(measure, names, zip(files, scores, strict=True), ranks)
+    yield from _rank_tests(many.p_value, many.critical_difference, many.groups, many.level)
+    pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
+    for pair in many.pairs:
+        text = visible(f"{pair.first} - {pair.second}")
+        pairs.add_row(text, f"{pair.difference:+.4f}", f"{pair.adjusted_p_value:.4g}")
+    yield pairs
+    # Of n tables, the smallest p is that of differences that all have the same sign.
+    least, alpha = 2.0 ** (1 - many.n_datasets) * len(many.pairs), 1 - many.level
+    if least > alpha:
+        enough = math.ceil(1 + math.log2(len(many.pairs) / alpha))
+        yield Text(
+            f"With {many.n_datasets} tables, p by Holm is at least {min(least, 1.0):.2g}: "
+            f"Wilcoxon's test cannot show a difference. For so many pairs it needs {enough} "
+            "tables or more.",
+            style="yellow",
+        )
+
+
+def _score_table(
+    measure: str,
+    names: Sequence[str],
+    scores: Iterable[tuple[str, Sequence[float | None]]],
+    ranks: Mapping[str, float],
+) -> Table:
+    """Return the scores of classifiers on tables, and below them their average ranks, if any."""
+    table = number_table(measure, *map(visible, names), tight=True, overflow="fold")
+    for data, row in scores:
+        table.add_row(visible(data), *("-" if one is None else _number(one) for one in row))
+    if ranks:
+        cells = (f"{ranks[name]:.2f}" if name in ranks else "-" for name in names)
+        table.add_row("average rank", *cells, style="bold")
+    return table
+
+
+def _rank_tests(
+    p_value: float, critical_difference: float, groups: Sequence[Sequence[str]], level: float
+) -> Iterator[RenderableType]:
+    """Yield what the average ranks of classifiers over several tables show."""
+    yield Text("Rank 1 is the best on a table.", style="dim")
+    found = "no difference is shown" if p_value >= 1 - level else "they are not all equal"
+    yield Text(f"Are all equal? Friedman's test, p = {p_value:.4g}: {found}.")
+    names = [", ".join(visible(name) for name in group) for group in groups]
+    yield Text(
+        f"Nemenyi's critical difference: {critical_difference:.2f} ranks. "
+        + (f"Not told apart: {'; '.join(names)}." if names else "All pairs differ by more.")
+    )
+
+
+def show_study(document: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield, per measure, the values of all learners on all data sets and what their ranks show."""
+    for one in document["measures"]:
+        ranking, ranks = one["ranking"], {}
+        if ranking is not None:
+            ranks = dict(zip(ranking["names"], ranking["average_ranks"], strict=True))
+        scores = (
+            (row["data"], [None if each is None else each["value"] for each in row["estimates"]])
+            for row in one["rows"]
+        )
+        yield _score_table(one["measure"].replace("_", " "), document["learners"], scores, ranks)
+        for each in one["undefined"]:
+            yield Text(visible(f"{each['learner']} on {each['data']}: {each['reason']}"))
+        if ranking is not None:
+            yield from _rank_tests(
+                ranking["p_value"],
+                ranking["critical_difference"],
+                ranking["groups"],
+                document["level"],
+            )
+    yield Text("")
+
+
+def show_curve(curve: "LearningCurve") -> Iterator[RenderableType]:
+    """Yield the measure by number of rows, and its line."""
+    ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
+    scale = (min(ends, default=0.0), max(ends, default=1.0))
+    heading = f"{f'{_number(scale[0])} to {_number(scale[1])}':<30}"
+    table = MeasureTable("rows", curve.measure.name, "interval", scale=heading)
+    for size, estimate in zip(curve.sizes, curve.estimates, strict=True):
+        bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=scale, width=30)
+        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar)
+    yield table
+    yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by number of rows"
+    if curve.stopped:
+        yield f"Stopped at {curve.sizes[-1]:,} of {curve.n_rows:,} rows: {curve.stopped}."
+    for (repeat, size), problem in curve.failures.items():
+        yield Text(visible(f"! repeat {repeat} with {size} rows failed: {problem}"), style="yellow")
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def _interval(estimate: "Estimate") -> str:
+    return f"{_number(estimate.low)} to {_number(estimate.high)}"
+
+
+# Audits.
+
+MAX_AUDITED_LEAVES = 20
+
+
+def show_audit(audit: "Audit") -> Iterator[RenderableType]:
+    """Yield what the rows show about the model, in sentences and leaf by leaf or bin by bin."""
+    yield _audit_headline(audit)
+    stated = f"mean predicted probability {percent(audit.stated)}"
+    if audit.stated_cost is not None:
+        stated = f"cost per row by its own probabilities {measure_value(audit.stated_cost)}"
+    yield f"Mean confidence [bold]{percent(audit.confidence)}[/bold]; {stated}."
+    yield from _about_rows(audit)
+    yield from _show_measures(audit)
+    table = audit.table
+    yield from _show_flagged(table, lambda n: _group_count(audit, n))
+    is_leaf = table is audit.leaves
+    shown = largest_leaves(table.n, MAX_AUDITED_LEAVES) if is_leaf else list(range(len(table)))
+    rules = getattr(table, "rule", None)
+    if is_leaf and rules is not None:
+        yield from _rules(table, shown)
+    yield _audit_table(audit, table, shown)
+    hidden = len(table) - len(shown)
+    if hidden:
+        share = 1.0 - table.n[shown].sum() / table.n.sum()
+        yield (
+            f"[dim]{_group_count(audit, hidden, 'more ')}, with {percent(share, 0)} of the rows: "
+            "--json has all of them.[/dim]"
+        )
+    if audit.trees is not None:
+        yield _trees_text(audit)
+    if audit.outside_note is not None:
+        yield audit.outside_note
+
+
+def _about_rows(audit: "Audit") -> Iterator[str]:
+    """Yield what the constant costs, and whether the rows are new to the model."""
+    if audit.at_costs:
+        baseline = audit.baseline
+        yield (
+            f"Always deciding {escape(str(baseline.label))}, the cheapest constant, costs "
+            f"{measure_value(baseline.value)} per row."
+        )
+    if audit.rows == "training":
+        yield "[yellow]The model was trained on these rows: all figures are too good.[/yellow]"
+    for remark in audit.remarks:
+        yield f"[yellow]{escape(remark)}[/yellow]"
+    if audit.newness_in_words is not None:
+        yield escape(audit.newness_in_words)
+
+
+def _audit_headline(audit: "Audit") -> str:
+    from sureleaf.report.audit_report import audit_headline
+
+    model = f"{audit.model}{_model_size(audit)}"
+    if audit.at_costs:
+        return escape(audit_headline(audit, model=model))
+    accuracy = audit.accuracy
+    return (
+        f"{escape(model)} predicts [bold]{percent(accuracy.value)}[/bold] of {audit.n_rows:,} "
+        f"{audit.rows_in_words} correctly ({level_percent(accuracy.level)} interval "
+        f"{interval(accuracy.low, accuracy.high)})."
+    )
+
+
+def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
+    from sureleaf.report.audit_report import MEASURE_WORDS
+
+    table = MeasureTable("measure", "value", f"{level_percent(audit.level)} interval")
+    reasons: list[str] = []
+    errors, event = audit.audited.errors("calibration")
+    for one in audit.measures.records():
+        name = MEASURE_WORDS.get(one["measure"], one["measure"])
+        if one["value"] is None:
+            table.add_row(name, "-", "-")
+            reasons.append(f"{name}: {one['method']}.")
+            continue
+        ends = [measure_value(one[end]) for end in ("low", "high")]
+        table.add_row(name, measure_value(one["value"]), " to ".join(ends))
+        if one["measure"] == "calibration_slope" and np.isin(errors.stated, (0.0, 1.0)).any():
+            reasons.append(f"Intercept and slope: {one['method']}.")
+    yield table
+    if len(audit.classes) == 2 or audit.audited.positive is not None:
+        yield (
+            f"[dim]Calibration: of the probability of class {escape(repr(event))}. In the table "
+            'below, "says" and "is" are about the predicted class.[/dim]'
+        )
+    yield from (f"[dim]{escape(reason)}[/dim]" for reason in reasons)
+
+
+def show_where(where: "Where") -> Iterator[RenderableType]:
+    """Yield the segments in which a model is wrong, and what would have been found."""
+    yield f"[bold]Where is it wrong?[/bold] {_looked_at(where)}"
+    if where.reason is not None:
+        yield escape(where.no_segment_sentence())
+        return
+    if len(where.found):
+        yield _segment_table(where, where.found)
+    else:
+        yield where.found_sentence()
+    yield where.detectable_sentence()
+    if len(where.open):
+        yield "Open, because chance can explain them (rows in total that would settle it):"
+        yield _segment_table(where, where.open)
+
+
+def _looked_at(where: "Where") -> str:
+    what = {
+        "calibration": f"Stated probability of {where.event}",
+        "accuracy": "Accuracy",
+        "cost": "Mean cost",
+    }[where.of]
+    number = count_of(where.n_segments, "segment")
+    return escape(f"{what}; {number} looked at, and corrected for.")
+
+
+def _segment_table(where: "Where", segments: "Segments") -> Table:
+    is_open = segments is where.open
+    last = [
+        f"{needed:,.0f}" if is_open else p_value(float(p))
+        for needed, p in zip(segments.rows_needed, segments.p_value, strict=True)
+    ]
+    headings = ("segment", "needed" if is_open else "p")
+    return _parts_table(segments, segments.rule, last, headings, where.of, where.level)
+
+
+def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType]:
+    """Yield the table of named columns."""
+    names, p_values = [], []
+    for line in range(len(groups)):
+        value, p = str(groups.value[line]), p_value(float(groups.p_value[line]))
+        sign = "" if value.startswith(("<=", ">")) else "= "
+        names.append(f"{groups.column[line]} {sign}{value}")
+        p_values.append(f"[yellow]{p}[/yellow]" if groups.found[line] else p)
+    yield _parts_table(groups, names, p_values, ("subgroup", "p"), groups.of, level)
+    number = count_of(len(groups), "subgroup")
+    yield f"[dim]p-values and intervals are corrected for {number}.[/dim]"
+
+
+def _parts_table(
+    parts: "Segments | Subgroups",
+    names: Iterable[str],
+    last: list[str],
+    headings: tuple[str, str],
+    of: str,
+    level: float,
+) -> Table:
+    """Return the table of parts of the rows: what is stated of each, or holds elsewhere, and is."""
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    table.add_column(headings[0], overflow="fold", ratio=1)
+    first = "says" if of == "calibration" else "elsewhere"
+    for heading in (first, "is", level_percent(level), "rows", headings[1]):
+        table.add_column(heading, justify="right", no_wrap=True)
+    write = measure_value if of == "cost" else points
+    compared = parts.stated if of == "calibration" else parts.elsewhere
+    for line, name in enumerate(names):
+        table.add_row(
+            escape(name),
+            write(float(compared[line])),
+            f"[bold]{write(float(parts.observed[line]))}[/bold]",
+            "-".join(write(float(end[line])) for end in (parts.low, parts.high)),
+            f"{parts.n[line]:,}",
+            last[line],
+        )
+    return table
+
+
+def _model_size(audit: "Audit") -> str:
+    if audit.leaves is None:
+        return ""
+    if audit.trees is not None:
+        mean = audit.trees.leaves.mean()
+        return f" ({len(audit.trees)} trees with {mean:,.0f} leaves on average)"
+    return f" (a tree with {_leaves(len(audit.leaves))})"
+
+
+def _group_count(audit: "Audit", n: int, more: str = "") -> str:
+    one, many = audit.table.noun
+    return count_of(n, f"{more}{one}", f"{more}{many}")
+
+
+def _audit_table(
+    audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]
+) -> FittedTable:
+    is_leaf = table is audit.leaves
+    predicts, last = ("decides", "cost") if audit.at_costs else ("predicts", "utility")
+    shown = FittedTable(
+        *(("leaf", "rows", predicts, "says") if is_leaf else ("says", "rows", predicts)),
+        *("is", level_percent(audit.level), "confidence", last, "needed"),
+        wrapped=predicts,
+        dispensable=(last, "needed", "confidence", "rows"),
+    )
+    for line in lines:
+        star = "" if table.agrees[line] else "[yellow]*[/yellow]"
+        predicted = [f"{table.stated[line]:.2f}{star}"] if is_leaf else []
+        name = _group_name(table, line) + ("" if is_leaf else star)
+        probability, needed = table.probability[line], table.rows_needed[line]
+        shown.add_row(
+            f"{name}{_flag(table.flagged[line])}",
+            f"{table.n[line]:,.0f}" if table.n[line] >= 1000 else f"{table.n[line]:.4g}",
+            escape(table.prediction[line]),
+            *predicted,
+            "-" if math.isnan(probability) else f"{probability:.2f}",
+            f"{table.low[line]:.2f}-{table.high[line]:.2f}",
+            f"{table.confidence[line]:.2f}",
+            f"{table.utility[line]:.2f}" if table.cost is None else _cost_text(table.cost[line]),
+            "never" if math.isnan(needed) else f"{needed:,.0f}",
+        )
+    if not np.all(table.agrees[lines]):
+        shown.caption = "! flagged   * predicted probability outside the interval"
+    return shown
+
+
+def _cost_text(cost: float) -> str:
+    return "-" if math.isnan(cost) else measure_value(cost)
+
+
+def _group_name(table: Any, line: int) -> str:
+    if hasattr(table, "leaf"):
+        return str(table.leaf[line])
+    return f"{table.stated_from[line]:.2f}-{table.stated_to[line]:.2f}"
+
+
+def _trees_text(audit: "Audit") -> str:
+    from sureleaf.report.audit_report import alone_text
+
+    trees = audit.trees
+    assert trees is not None
+    flagged, empty = (column.sum() / trees.leaves.sum() for column in (trees.flagged, trees.empty))
+    return (
+        f"Each tree alone {alone_text(trees)}, with a mean predicted probability of "
+        f" {percent(trees.stated.mean())}. {percent(flagged, 0)} of their leaves are "
+        f"flagged, {percent(empty, 0)} have none of these rows."
+    )

@@ -1,0 +1,84 @@
+"""Search by halving: where a condition on numbers, or on numbers of rows, begins to hold."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.arguments import FloatArray
+from sureleaf.errors import UnreachableLevelError
+
+__all__ = ["Reached", "halved", "min_rows", "smallest_count"]
+
+_MOST_ROWS = 2**53
+"""From here on, adding 1 does not change a float."""
+
+
+def halved(
+    is_below: Callable[[Any], Any], low: Any, high: Any, steps: int, *, whole: bool = False
+) -> tuple[Any, Any]:
+    """Return the ends of the intervals that hold where `is_below` ends, after so many halvings.
+
+    It is true at the lower end and false at the upper one. The ends stay whole if they are.
+    """
+    for _ in range(steps):
+        middle = (low + high) / 2
+        middle = np.floor(middle) if whole else middle
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return low, high
+
+
+def smallest_count(enough: Callable[[int], bool]) -> int:
+    """Return the smallest count from 1 on that is enough; more than enough stays enough."""
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > _MOST_ROWS:
+            raise UnreachableLevelError("No number of rows is enough. Use a wider interval.")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+Reached = Callable[[FloatArray, NDArray[np.intp]], NDArray[np.bool_]]
+"""Numbers of rows and the indices of their nodes -> whether the rows are enough."""
+
+_UNREACHABLE_ROWS = 2**20
+"""From this many rows on, a level counts as out of reach."""
+
+
+def min_rows(reached: Reached, n_nodes: int, *, guess: FloatArray | None = None) -> FloatArray:
+    """Return the smallest sufficient number of rows of each node, by bisection; NaN if none.
+
+    The search begins at a guess, by default one row, because levels of many rows take long.
+    """
+    low, high = np.zeros(n_nodes), np.ones(n_nodes)
+    if guess is not None:
+        high = np.clip(np.ceil(guess), 1.0, _UNREACHABLE_ROWS)
+    every = np.arange(n_nodes)
+    is_enough = reached(high, every)
+    too_few, enough = every[~is_enough], every[is_enough]
+    while len(enough := enough[high[enough] > 1]):
+        half = np.floor(high[enough] / 2)
+        still = reached(half, enough)
+        low[enough] = np.where(still, 0.0, half)
+        high[enough] = np.where(still, half, high[enough])
+        enough = enough[still]
+    while len(too_few):
+        low[too_few] = high[too_few]
+        too_few = too_few[low[too_few] < _UNREACHABLE_ROWS]
+        high[too_few] = np.minimum(2 * high[too_few], _UNREACHABLE_ROWS)
+        too_few = too_few[~reached(high[too_few], too_few)]
+    reachable = every[low < _UNREACHABLE_ROWS]
+    while len(active := reachable[high[reachable] - low[reachable] > 1]):
+        middle = np.floor((low[active] + high[active]) / 2)
+        is_enough = reached(middle, active)
+        high[active] = np.where(is_enough, middle, high[active])
+        low[active] = np.where(is_enough, low[active], middle)
+    smallest = np.full(n_nodes, np.nan)
+    smallest[reachable] = high[reachable]
+    return smallest

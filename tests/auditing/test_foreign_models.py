@@ -1,0 +1,198 @@
+"""Files that would end the process which loads them, and what comes back from those that do not."""
+
+import importlib.util
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sureleaf import InvalidArgumentError, audit
+from sureleaf.auditing import foreign_models, load_model
+from sureleaf.auditing.foreign_models import output_arrays, pack, unpack
+from sureleaf.auditing.model_output import model_output
+from sureleaf.auditing.tree_leaves import TreeStructure
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("skops") is None, reason="skops is not installed"
+)
+
+X, CODES = load_iris(return_X_y=True)
+Y = np.array(["s", "v", "w"])[CODES]
+SEEN, UNSEEN = slice(0, None, 2), slice(1, None, 2)
+
+
+def saved(model, path):
+    import skops.io
+
+    skops.io.dump(model, path)
+    return path
+
+
+def damaged(model, path, *, nodes=None, text=None):
+    """Save a model with other nodes in its trees, or another text in its description."""
+    whole = saved(model, path.with_suffix(".whole"))
+    with zipfile.ZipFile(whole) as before, zipfile.ZipFile(path, "w") as after:
+        for name in before.namelist():
+            content = before.read(name)
+            if name == "schema.json" and text is not None:
+                content = text(content.decode()).encode()
+            elif name.endswith(".npy") and nodes is not None:
+                array = np.load(io.BytesIO(content), allow_pickle=False)
+                if "left_child" in (array.dtype.names or ()):
+                    nodes(array)
+                    rewritten = io.BytesIO()
+                    np.save(rewritten, array)
+                    content = rewritten.getvalue()
+            after.writestr(name, content)
+    return path
+
+
+def test_a_child_index_far_beyond_a_tree_is_an_error_and_not_the_end(tmp_path):
+    def far_away(nodes):
+        nodes["left_child"][0] = 10**12
+
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
+    model = load_model(damaged(tree, tmp_path / "evil.skops", nodes=far_away))
+    with pytest.raises(InvalidArgumentError, match="not nodes of the tree"):
+        audit(model, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("left", 10**12, "not nodes of the tree"),
+        ("right", 0, "not nodes of the tree"),
+        ("left", -1, "one child"),
+        ("feature", 10**9, "columns beyond the 4"),
+        ("threshold", np.nan, "not a number"),
+        ("threshold", -np.inf, "not a number"),
+    ],
+)
+def test_a_tree_that_leads_out_of_its_arrays_is_an_error(name, value, why):
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y).tree_
+    structure = TreeStructure.of(tree, "abcd")
+    structure.check()
+    changed = getattr(structure, name).copy()
+    changed[0] = value
+    with pytest.raises(InvalidArgumentError, match=why):
+        replace(structure, **{name: changed}).check()
+
+
+def test_damaged_text_of_lightgbm_inside_a_skops_file_is_an_error(tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1).fit(X, Y)
+    path = damaged(
+        model,
+        tmp_path / "evil.skops",
+        text=lambda content: re.sub(r"left_child=[-0-9 ]+", "left_child=999999999", content),
+    )
+    with pytest.raises(InvalidArgumentError, match="could not be read as a model"):
+        load_model(path)
+
+
+def test_a_circle_is_seen():
+    circle = TreeStructure(
+        left=np.array([1, -1, 4, -1, 2, -1, -1]),
+        right=np.array([3, -1, 5, -1, 6, -1, -1]),
+        feature=np.zeros(7, dtype=int),
+        threshold=np.zeros(7),
+        missing_left=np.zeros(7, dtype=bool),
+        names=("a",),
+    )
+    with pytest.raises(InvalidArgumentError, match="in a circle"):
+        circle.check()
+
+
+def test_an_audit_of_a_file_is_that_of_the_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(foreign_models, "_ROWS", 20)
+    with_gaps = X.copy()
+    with_gaps[60:90:7, 2] = np.nan  # in some of the parts alone
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(with_gaps[SEEN], Y[SEEN])
+    forest = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X[SEEN], CODES[SEEN])
+    pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(X[SEEN], Y[SEEN])
+    for model, rows, labels in ((tree, with_gaps, Y), (forest, X, CODES), (pipeline, X, Y)):
+        loaded = load_model(saved(model, tmp_path / "model.skops"))
+        assert loaded.classes_.tolist() == model.classes_.tolist()
+        got, expected = (audit(one, rows[UNSEEN], labels[UNSEEN]) for one in (loaded, model))
+        assert got.to_json() == expected.to_json()
+
+
+def test_every_form_of_a_table_reaches_the_child_which_ends_with_its_model(tmp_path):
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
+    loaded = load_model(saved(model, tmp_path / "model.skops"))
+    columns = dict(zip("abcd", X.T, strict=True))
+    for table in (X, X.tolist(), sp.coo_matrix(X), pd.DataFrame(columns), pa.table(columns)):
+        output = loaded.output(table, None)
+        assert output.classes[output.predicted].tolist() == model.predict(X).tolist()
+    with pytest.raises(InvalidArgumentError, match=r"the 4 columns .* got 3"):
+        loaded.output(X[:, 1:], None)
+    with pytest.raises(InvalidArgumentError, match="X must be an array"):
+        loaded.output(7, None)
+    assert len(loaded.output(X, None).predicted) == 150  # an error does not end it
+    child = loaded._child
+    assert child.poll() is None
+    del loaded
+    assert child.poll() is not None
+
+
+def test_a_row_that_fails_is_named_by_its_number_in_the_whole_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(foreign_models, "_ROWS", 50)
+    loaded = load_model(saved(GaussianNB().fit(X, Y), tmp_path / "model.skops"))
+    rows = X.copy()
+    rows[120, 0] = np.nan
+    with pytest.raises(InvalidArgumentError, match="raises an error for row 120"):
+        loaded.output(rows, None)
+
+
+def test_a_child_that_crashes_or_hangs_is_one_error(tmp_path, monkeypatch):
+    path = saved(DecisionTreeClassifier().fit(X, Y), tmp_path / "model.skops")
+    monkeypatch.setattr(foreign_models, "_PROGRAM", "import os; os.kill(os.getpid(), 11)")
+    with pytest.raises(InvalidArgumentError, match=r"crashed on it \(SIGSEGV\)"):
+        load_model(path)
+    monkeypatch.setattr(foreign_models, "_PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr(foreign_models, "_SECONDS", 0.5)
+    with pytest.raises(InvalidArgumentError, match=r"did not end within 0\.5 seconds"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("predicted", np.full(150, 7)),
+        ("predicted", np.zeros(3, dtype=int)),
+        ("probabilities", np.full((150, 3), np.nan)),
+        ("0.probabilities", np.full((1, 3), np.inf)),
+        ("0.indices", np.full(150, 10**9)),
+        ("0.left", np.full(5, 10**12)),
+        ("0.n_training", np.zeros(99)),
+    ],
+)
+def test_arrays_that_do_not_fit_are_an_error(name, value):
+    model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, Y)
+    with np.load(io.BytesIO(pack(*output_arrays(model_output(model, X, None))))) as archive:
+        arrays = dict(archive)
+    header = json.loads(arrays.pop("header").tobytes())
+    assert len(unpack(header, arrays).predicted) == 150
+    with pytest.raises((ValueError, IndexError)):
+        unpack(header, arrays | {name: value})
+
+
+def test_a_split_of_missing_from_known_values_has_a_rule():
+    """Scikit-learn writes it as an infinite threshold."""
+    rows = np.array([[1.0], [2.0], [3.0], [np.nan], [np.nan], [np.nan]])
+    model = DecisionTreeClassifier().fit(rows, list("aaabbb"))
+    found = audit(model, np.array([[5.0], [np.nan]]), ["a", "b"])
+    assert found.leaves.rule.tolist() == ["x0 is not missing", "x0 is missing"]

@@ -1,0 +1,659 @@
+"""Every design gets the interval that is valid for it, and no other."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtri, stdtrit
+from sklearn import metrics
+from sklearn.datasets import load_breast_cancer
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from sureleaf import measures
+from sureleaf.comparison import compare
+from sureleaf.designs import (
+    Bootstrap,
+    Holdout,
+    KFold,
+    LeaveOneOut,
+    NestedKFold,
+    RepeatedHoldout,
+)
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import evaluate
+from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.intervals import (
+    NestedFold,
+    clopper_pearson,
+    corrected_resampled,
+    delong_interval,
+    nested_cv,
+    out_of_bag_mean,
+    wilson,
+)
+from sureleaf.evaluation.measures.named import NAMED, Measure
+from sureleaf.evaluation.valid_intervals import (
+    UNSTABLE,
+    _score_interval,
+    prevalence_slopes,
+    prevalence_variance,
+    share_between_repeats,
+)
+from tests.evaluation.estimators import Nearest
+
+GENERATOR = np.random.default_rng(12)
+Y = GENERATOR.integers(0, 2, 120)
+X = GENERATOR.normal(size=(120, 2)) + 0.9 * Y[:, None]
+COST = [[0, 1], [4, 0]]
+
+
+@cache
+def judge(design):
+    return judge_with(design)
+
+
+def judge_with(design, **options):
+    return evaluate(Nearest(), X, Y, design=design, cost=COST, random_state=5, **options)
+
+
+@pytest.fixture(scope="module")
+def holdout():
+    return judge(Holdout())
+
+
+def test_a_hold_out_rate_is_exact_on_the_rows_it_speaks_of(holdout) -> None:
+    found = holdout.predictions
+    for name, hits, n in [
+        ("accuracy", (found.truth == found.prediction).sum(), 40),
+        ("recall", ((found.truth == 1) & (found.prediction == 1)).sum(), (found.truth == 1).sum()),
+        (
+            "precision",
+            ((found.truth == 1) & (found.prediction == 1)).sum(),
+            (found.prediction == 1).sum(),
+        ),
+    ]:
+        given = holdout.estimate(name)
+        assert (given.low, given.high) == pytest.approx(clopper_pearson(hits, n))
+        assert given.value == pytest.approx(hits / n)
+        assert given.method == "Clopper-Pearson, this model"
+        assert holdout.estimate(name, method="clopper-pearson") == given
+        shorter = holdout.estimate(name, method="wilson")
+        assert (shorter.low, shorter.high) == pytest.approx(wilson(hits, n))
+
+
+def test_a_hold_out_auc_is_delongs(holdout) -> None:
+    found = holdout.predictions
+    expected = delong_interval(found.truth == 1, found.probabilities[:, 1])
+    given = holdout.estimate("auc", level=0.95)
+    assert (given.value, given.low, given.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+@pytest.mark.parametrize(
+    "design", [Holdout(), KFold(4, repeats=2), NestedKFold(3, repeats=2), Bootstrap(20)]
+)
+def test_every_measure_has_an_interval_around_its_value_within_its_range(name, design) -> None:
+    found = judge(design).estimate(name, level=0.9)
+    measure = NAMED[name]
+    assert measure.low <= found.low <= found.value <= found.high <= measure.high
+    assert found.level == 0.9
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMED) - {"cost", "decided_cost"}))
+def test_named_measures_are_the_public_functions(name: str, holdout) -> None:
+    found = holdout.predictions
+    function = getattr(measures, name)
+    table = NAMED[name].needs_probabilities
+    expected = function(found.truth, found.probabilities if table else found.prediction)
+    assert holdout.estimate(name).value == pytest.approx(expected)
+
+
+def test_losses_of_a_hold_out_are_bootstrapped_the_same_way_each_time(holdout) -> None:
+    assert holdout.estimate("nce") == holdout.estimate("nce")
+    assert holdout.estimate("nce").method == "BCa bootstrap, this model"
+    assert holdout.estimate("accuracy", method="bca").method == "BCa bootstrap, this model"
+
+
+@pytest.mark.parametrize(("design", "ratio"), [(KFold(6), 1 / 5), (RepeatedHoldout(5), 1 / 2)])
+@pytest.mark.parametrize("name", ["accuracy", "auc", "nce"])
+def test_splits_are_averaged_with_the_corrected_t(design, ratio, name) -> None:
+    judged = judge(design)
+    influences = row_influences(judged, NAMED[name])
+    expected = corrected_resampled(
+        judged.split_values(name),
+        test_to_train=ratio,
+        least_variance=0.0 if influences is None else influences.variance,
+        one_round=name == "auc" and design.kind == "repeated holdout",
+        degrees_of_one_round=name == "auc",
+    )
+    found = judged.estimate(name)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, max(expected.low, 0), min(expected.high, NAMED[name].high))
+    )
+    assert "corrected resampled t" in found.method
+
+
+def test_repeats_do_not_shorten_the_interval_of_an_unstable_learner() -> None:
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(200, 3))
+    labels = (rows[:, 0] + rng.normal(size=200) > 0).astype(int)
+    design = KFold(5, repeats=4)
+    tree, bayes = (
+        evaluate(model, rows, labels, design=design, random_state=0)
+        for model in (DecisionTreeClassifier(random_state=0), GaussianNB())
+    )
+    assert share_between_repeats(tree, NAMED["accuracy"]) > UNSTABLE
+    assert share_between_repeats(bayes, NAMED["quadratic_loss"]) < UNSTABLE
+    assert share_between_repeats(tree, NAMED["recall"]) == 0
+    once = evaluate(GaussianNB(), rows, labels, design=KFold(5), random_state=0)
+    assert share_between_repeats(once, NAMED["accuracy"]) == 0
+    for judged, is_unstable in ((tree, True), (bayes, False)):
+        hidden = prevalence_variance(judged, prevalence_slopes(judged, NAMED["quadratic_loss"]))
+        expected = corrected_resampled(
+            judged.split_values("quadratic_loss"),
+            test_to_train=1 / 4,
+            hidden_variance=hidden,
+            one_round=is_unstable,
+        )
+        assert judged.estimate("quadratic_loss").low == pytest.approx(expected.low)
+
+
+def test_the_models_of_a_k_fold_are_judged_by_their_pooled_rows() -> None:
+    judged = judge(KFold(5))
+    hits = (judged.predictions.truth == judged.predictions.prediction).sum()
+    found = judged.estimate("accuracy", of="model")
+    assert (found.low, found.high) == pytest.approx(clopper_pearson(hits, 120))
+    assert found.method == "Clopper-Pearson, the 5 models fitted, on average"
+
+
+def test_repeats_do_not_pass_for_more_rows() -> None:
+    once = judge(KFold(5)).estimate("accuracy", of="model")
+    often = judge(KFold(5, repeats=8)).estimate("accuracy", of="model")
+    assert often.high - often.low == pytest.approx(once.high - once.low, rel=0.1)
+
+
+def test_leave_one_out_averages_rows_and_refuses_what_one_row_cannot_have() -> None:
+    judged = judge(LeaveOneOut())
+    values = judged.split_values("accuracy")
+    expected = corrected_resampled(values, test_to_train=1 / 119)
+    assert judged.estimate("accuracy").low == pytest.approx(expected.low)
+    with pytest.raises(InvalidArgumentError, match="auc is not defined for a test part of one row"):
+        judged.estimate("auc")
+    assert 0.5 < judged.estimate("auc", of="model").value < 1
+
+
+def test_a_summary_says_once_which_measures_single_rows_cannot_have() -> None:
+    warnings = judge(LeaveOneOut()).summary().warnings
+    about = [line for line in warnings if "one row (leave-one-out)" in line]
+    assert len(about) == 1
+    assert about[0].startswith("balanced_accuracy, precision, recall, f_measure and auc are not")
+    assert "of='model'" not in about[0]
+
+
+def test_the_precision_of_a_model_that_never_predicts_the_positive_class_is_undefined() -> None:
+    X, y = np.zeros((60, 1)), (np.arange(60) < 20).astype(int)
+    for design in (Holdout(), KFold(5), KFold(5, repeats=2)):
+        judged = evaluate(AlarmAt(), X, y, design=design, random_state=0)
+        precision = judged.estimate("precision")
+        assert np.isnan(precision.value)
+        assert (precision.low, precision.high) == (0.0, 1.0)  # nothing is known about it
+        assert str(precision) == "undefined: no row is predicted as the positive class"
+        assert judged.estimate("recall").value == 0.0
+    X[0] = 1.0  # one alarm, in one fold, is enough
+    assert evaluate(AlarmAt(), X, y, random_state=0).estimate("precision").value == 1.0
+
+
+def test_an_undefined_rate_is_not_compared() -> None:
+    X, y = np.zeros((60, 1)), (np.arange(60) < 20).astype(int)
+    silent, loud = (
+        evaluate(AlarmAt(), rows, y, design=KFold(5), random_state=seed)
+        for rows, seed in ((X, 0), (X + 1.0, 1))
+    )
+    with pytest.raises(InvalidArgumentError, match="no finite value and interval"):
+        compare(silent, loud, measure="precision", independent=True)
+
+
+def test_warnings_state_the_accuracy_of_the_summary() -> None:
+    """Of nested folds and bootstrap samples, it is not the share of correct predictions."""
+    generator = np.random.default_rng(3)
+    X, y = generator.normal(size=(63, 2)), generator.random(63) < 0.3
+    for design in (NestedKFold(3, repeats=2), Bootstrap(20)):
+        summary = evaluate(Nearest(), X, y, design=design, random_state=0).summary()
+        accuracy = summary.estimates["accuracy"].value
+        assert f"Accuracy {100 * accuracy:.1f} % is no higher" in summary.warnings[0]
+
+
+def test_a_bootstrap_is_averaged_row_by_row_with_efrons_standard_error() -> None:
+    judged = judge(Bootstrap(50))
+    losses, counts = np.zeros((50, 120)), np.zeros((50, 120), dtype=int)
+    for b, split in enumerate(Bootstrap(50).splits(Y, seed=5)):
+        model = Nearest().fit(X[split.train], Y[split.train])
+        losses[b] = model.predict(X) != Y
+        counts[b] = np.bincount(split.train, minlength=120)
+    expected = out_of_bag_mean(losses, counts)
+    found = judged.estimate("error")
+    assert found.value == pytest.approx(expected.value)
+    rows = expected.value * (1 - expected.value) / expected.standard_error**2
+    assert (found.low, found.high) == pytest.approx(
+        clopper_pearson(expected.value * min(rows, 120), min(rows, 120))
+    )
+    loss = judged.estimate("cost")
+    assert loss.high - loss.value == pytest.approx(loss.value - loss.low)
+
+
+def test_nested_folds_follow_the_algorithm_of_bates_hastie_and_tibshirani() -> None:
+    judged = judge(NestedKFold(4, repeats=2, stratified=False))
+    folds = []
+    for repeat in range(2):
+        outer = [
+            s
+            for s in NestedKFold(4, repeats=2, stratified=False).splits(Y, seed=5)
+            if s.without is None and s.repeat == repeat
+        ]
+        for k in range(4):
+            model = Nearest().fit(X[outer[k].train], Y[outer[k].train])
+            e_out = (model.predict(X[outer[k].test]) != Y[outer[k].test]).astype(float)
+            e_in = []
+            for j in range(4):
+                if j != k:
+                    rows = np.setdiff1d(outer[k].train, outer[j].test)
+                    model = Nearest().fit(X[rows], Y[rows])
+                    e_in.append(model.predict(X[outer[j].test]) != Y[outer[j].test])
+            folds.append(NestedFold(e_out, np.concatenate(e_in).astype(float)))
+    influences = row_influences(judged, NAMED["error"])
+    variances = [nested_cv(folds, n_splits=4).standard_error ** 2]
+    variances += [] if influences is None else [influences.variance]
+    expected = corrected_resampled(
+        [fold.outer.mean() for fold in folds],
+        test_to_train=1 / 3,
+        least_variance=max(variances),
+        one_round=True,
+    )
+    found = judged.estimate("error")
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, max(expected.low, 0), expected.high)
+    )
+    assert "nested cross-validation over 8 outer folds" in found.method
+    # only the outer folds are predictions of the design
+    assert len(judged.predictions) == 240
+
+
+def test_groups_widen_the_interval_of_a_model() -> None:
+    groups = np.repeat(np.arange(12), 10)
+    labels = groups % 2
+    rows = np.repeat(GENERATOR.normal(size=(12, 2)), 10, axis=0)
+    judged = evaluate(Nearest(), rows, labels, groups=groups, random_state=0, design=KFold(6))
+    found = judged.estimate("accuracy", of="model")
+    assert "of groups" in found.method
+    assert found.high - found.low > 2 * (wilson(60, 120).high - wilson(60, 120).low)
+    with pytest.raises(InvalidArgumentError, match="in groups; use 'bca'"):
+        judged.estimate("accuracy", of="model", method="wilson")
+
+
+def test_weights_are_rows_of_less_certainty() -> None:
+    weights = np.where(np.arange(120) % 2, 1.0, 3.0)
+    found = judge_with(Holdout(), sample_weight=weights).estimate("accuracy")
+    own = weights[judge(Holdout()).predictions.row]
+    n = own.sum() ** 2 / (own**2).sum()
+    assert (found.low, found.high) == pytest.approx(clopper_pearson(found.value * n, n))
+    assert "effective rows" in found.method
+
+
+@pytest.mark.parametrize(
+    ("design", "of", "message"),
+    [
+        (Holdout(), "algorithm", "One hold-out fits one model"),
+        (RepeatedHoldout(3), "model", "cannot estimate one model"),
+        (Bootstrap(3), "model", "cannot estimate one model"),
+        (KFold(3), "both", "of must be one of 'model', 'algorithm'"),
+    ],
+)
+def test_a_question_the_design_cannot_answer_is_refused(design, of, message) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        judge(design).estimate("accuracy", of=of)
+
+
+def test_unknown_measures_and_methods_are_refused(holdout) -> None:
+    with pytest.raises(InvalidArgumentError, match="measure must be one of accuracy, auc"):
+        holdout.estimate("acuracy")
+    with pytest.raises(InvalidArgumentError, match="method must be one of 'clopper-pearson'"):
+        holdout.estimate("accuracy", method="wald")
+    with pytest.raises(InvalidArgumentError, match="the design decides"):
+        judge(KFold(3)).estimate("accuracy", of="algorithm", method="wilson")
+    with pytest.raises(InvalidArgumentError, match="is not valid for f_measure"):
+        holdout.estimate("f_measure", method="wilson")
+    with pytest.raises(InvalidArgumentError, match="Did you mean 'f_measure'"):
+        holdout.estimate("F1")
+    with pytest.raises(InvalidArgumentError, match="needs a cost matrix"):
+        evaluate(Nearest(), X, Y, design=Holdout(), random_state=0).estimate("cost")
+
+
+def test_decided_costs_are_those_of_the_cheapest_decisions(holdout) -> None:
+    found = holdout.predictions
+    decided = measures.decide(found.probabilities, COST, [0, 1])
+    total = measures.cost(found.truth, decided, cost=COST)
+    assert holdout.estimate("decided_cost").value == pytest.approx(total / len(decided))
+    assert not NAMED["decided_cost"].greater_is_better
+    own = np.stack([np.array(COST) * (1 + i % 3) for i in range(len(Y))])
+    by_row = evaluate(Nearest(), X, Y, design=Holdout(), cost=own, random_state=5)
+    rows = by_row.predictions.row
+    prices = own[rows, found.truth, decided]
+    assert by_row.estimate("decided_cost").value == pytest.approx(prices.mean())
+
+
+def test_a_measure_of_ones_own_is_bootstrapped(holdout) -> None:
+    mine = Measure("hits of class 0", lambda rows: float((rows.prediction == 0).mean()))
+    found = holdout.estimate(mine)
+    assert found.low <= found.value <= found.high
+
+
+def test_row_values_average_the_repeats() -> None:
+    judged = judge(KFold(5, repeats=3))
+    rows, values = judged.row_values("error")
+    assert rows.tolist() == list(range(120))
+    assert values.mean() == pytest.approx(1 - judged.confusion().counts.trace() / 360)
+    with pytest.raises(InvalidArgumentError, match="auc is not a mean over rows"):
+        judged.row_values("auc")
+
+
+def test_fingerprints_tell_tables_and_splits_apart() -> None:
+    a, b = judge(KFold(5)), judge(KFold(5, repeats=2))
+    assert a.rows_id == b.rows_id
+    assert a.splits_id != b.splits_id
+    other = evaluate(Nearest(), X, 1 - Y, random_state=5)
+    assert other.rows_id != a.rows_id
+
+
+def test_priors_of_use_reweigh_rows_and_probabilities() -> None:
+    judged = judge(KFold(5))
+    rare = judged.with_priors([0.9, 0.1])
+    expected = measures.correct_priors(
+        judged.probabilities, trained_on=np.bincount(Y), in_use=[0.9, 0.1]
+    )
+    np.testing.assert_allclose(rare.probabilities, expected)
+    assert rare.prediction.tolist() == expected.argmax(axis=1).tolist()
+    confusion = rare.confusion()
+    assert confusion.actual / confusion.total == pytest.approx([0.9, 0.1])
+    same = judged.with_priors()
+    np.testing.assert_allclose(same.probabilities, judged.probabilities)
+
+
+def test_priors_take_over_sampling_back() -> None:
+    labels = np.repeat([0, 1], [100, 20])
+    rows = GENERATOR.normal(size=(120, 2)) + 0.9 * labels[:, None]
+    judged = evaluate(Nearest(), rows, labels, design=KFold(5, resample="over"), random_state=0)
+    back = judged.with_priors()
+    assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
+    with pytest.raises(InvalidArgumentError, match=r"proportions of the classes \[0, 1\]"):
+        judged.with_priors([1.0])
+
+
+def unequal(design, n: int = 120):
+    labels = np.repeat([0, 1], [n - n // 6, n // 6])
+    rows = np.random.default_rng(8).normal(size=(n, 2)) + 0.9 * labels[:, None]
+    return evaluate(LogisticRegression(), rows, labels, design=design, random_state=0)
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_balancing_classes_does_not_change_how_much_splits_have_in_common(how: str) -> None:
+    """By the rows that are kept, a tenth of the rows counted as half of the training rows."""
+    judged = unequal(KFold(5, resample=how))
+    assert judged.test_to_train == pytest.approx(1 / 4)
+    again = unequal(KFold(5, resample=how, repeats=2))
+    assert again.test_to_train == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_repeats_do_not_shorten_the_interval_of_a_loss_of_balanced_classes(how: str) -> None:
+    """The model minimises another loss, so that of the table moves with it to first order."""
+    judged = unequal(KFold(5, resample=how, repeats=4))
+    found, values = judged.estimate("quadratic_loss"), judged.split_values("quadratic_loss")
+    half = stdtrit(9, 0.975) * np.sqrt(0.45 * values.var(ddof=1))
+    assert found.high - found.value >= half - 1e-12
+    other = replace(judged, prediction=1 - judged.prediction, probabilities=None)
+    gaps = judged.split_values("accuracy") - other.split_values("accuracy")
+    test = compare(replace(judged, probabilities=None), other)
+    half = stdtrit(9, 0.975) * np.sqrt(0.45 * gaps.var(ddof=1))
+    assert test.high - test.difference == pytest.approx(half)
+    assert test.repeats_needed is None
+
+
+@pytest.mark.parametrize("how", ["over", "under"])
+def test_a_bootstrap_of_balanced_classes_counts_the_rows_it_has_drawn(how: str) -> None:
+    """Rows that were left out to balance the classes counted as tested, and as wrong."""
+    judged = unequal(Bootstrap(25, resample=how))
+    found, plain = judged.estimate("accuracy"), unequal(Bootstrap(25)).estimate("accuracy")
+    _, means = judged.row_values("accuracy")
+    assert found.value == pytest.approx(means.mean())
+    assert found.high - found.low < 2 * (plain.high - plain.low)
+
+
+MACRO_RECALL = Measure(
+    "macro recall",
+    lambda rows: NAMED["balanced_accuracy"].value(rows),
+    of_counts=lambda counts, _: NAMED["balanced_accuracy"].of_counts(counts, 0),
+    low=0.0,
+    high=1.0,
+)
+
+
+@pytest.mark.parametrize("distance", [0.5, 6.0])
+@pytest.mark.parametrize(
+    "design",
+    [
+        KFold(5),
+        KFold(5, stratified=False, repeats=2),
+        RepeatedHoldout(4, stratified=False),
+        KFold(5, resample="under"),
+        Bootstrap(10),
+    ],
+)
+def test_a_class_that_is_absent_or_never_predicted_gives_no_certainty(design, distance) -> None:
+    """Of three classes, the rarest has four rows: most folds have none of it."""
+    labels = np.repeat([0, 1, 2], [40, 20, 4])
+    random = np.random.default_rng(2)
+    rows = random.normal(size=(64, 3)) + distance * np.eye(3)[labels]
+    order = random.permutation(64)
+    judged = [
+        evaluate(model, rows[order], labels[order], design=design, random_state=0)
+        for model in (GaussianNB(var_smoothing=0.1), DummyClassifier())
+    ]
+    for name in ("balanced_accuracy", "kappa", "matthews", MACRO_RECALL):
+        measure = name if isinstance(name, Measure) else NAMED[name]
+        for one in judged:
+            found = one.estimate(measure)
+            assert measure.low <= found.low <= found.value <= found.high <= measure.high
+            assert found.high - found.low > 0.02
+        test = compare(*judged, measure=measure)
+        assert np.isfinite([test.low, test.high, test.p_value]).all()
+        assert test.high - test.low > 0.02
+
+
+ZERO = np.where(np.arange(120) % 10 < 4, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("design", [LeaveOneOut(), KFold(40), Bootstrap(10)])
+def test_a_split_whose_rows_weigh_nothing_says_nothing(name: str, design) -> None:
+    """Leave-one-out tests on rows of weight 0 one by one; they take no part in the mean."""
+    judged = judge_with(design, sample_weight=ZERO)
+    if design.kind == "leave one out" and NAMED[name].row_values is None:
+        with pytest.raises(InvalidArgumentError, match="not defined for a test part of one row"):
+            judged.estimate(name)
+        return
+    found = judged.estimate(name)
+    assert np.isfinite([found.value, found.low, found.high]).all()
+    if design.kind == "leave one out":
+        rows, values = judged.row_values(name)
+        assert found.value == pytest.approx(np.average(values, weights=ZERO[rows]))
+
+
+def test_rows_of_weight_0_cannot_make_a_bootstrap_infinite() -> None:
+    losses, counts = np.ones((6, 4)), np.tile([0, 1, 0, 3], (6, 1))
+    counts[::2] = [2, 0, 1, 0]
+    losses[:, 3] = np.inf
+    found = out_of_bag_mean(losses, counts, np.array([1.0, 1.0, 1.0, 0.0]))
+    assert (found.value, found.rows_without_term) == (1.0, 0)
+
+
+ORACLES = {
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "f_measure": metrics.f1_score,
+    "kappa": metrics.cohen_kappa_score,
+    "matthews": metrics.matthews_corrcoef,
+    "balanced_accuracy": metrics.balanced_accuracy_score,
+}
+
+
+def rare(generator: np.random.Generator, n: int, n_positive: int, distance: float):
+    y = (np.arange(n) < n_positive).astype(int)
+    return generator.normal(size=(n, 1)) + distance * y[:, None], y
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize(
+    "design",
+    [
+        KFold(10, stratified=False),
+        KFold(5, repeats=3, stratified=False),
+        RepeatedHoldout(8, stratified=False),
+    ],
+)
+def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> None:
+    X, y = rare(np.random.default_rng(3), 150, 20, 1.5)
+    weights = np.random.default_rng(4).uniform(0.5, 2, 150)
+    judged = evaluate(Nearest(), X, y, design=design, sample_weight=weights, random_state=0)
+    found, oracle = judged.predictions, ORACLES[name]
+    mass, split = weights[found.row], found.split
+
+    def of(rows: np.ndarray) -> float:
+        return oracle(found.truth[rows], found.prediction[rows], sample_weight=mass[rows])
+
+    whole = of(split >= 0)
+    estimate = judged.estimate(name)
+    assert estimate.value == pytest.approx(whole)
+    numbers = np.unique(split)
+    pseudo = [len(numbers) * whole - (len(numbers) - 1) * of(split != i) for i in numbers]
+    ratio = judged.test_to_train
+    influences = row_influences(judged, NAMED[name])
+    spread = corrected_resampled(
+        pseudo,
+        test_to_train=ratio,
+        least_variance=0.0 if influences is None else influences.variance,
+        one_round=True,
+    )
+    # Wilson's interval of a rate in the range of the measure: from its upper end p, the value is as
+    # far away as the half-width, in units of the standard deviation of a rate
+    least = NAMED[name].low
+    share = (whole - least) / (1 - least)
+    half = (spread.high - spread.value) / (1 - least)
+
+    def distance(p: float) -> float:
+        return (p - share) ** 2 / (p * (1 - p)) - half**2 / (share * (1 - share))
+
+    high = least + (1 - least) * brentq(distance, share, 1 - 1e-15, xtol=1e-15)
+    assert estimate.high >= high - 1e-12
+    if name not in ("precision", "recall"):  # these are never shorter than the exact interval
+        assert estimate.high == pytest.approx(high, abs=1e-12)
+
+
+def test_a_measure_known_as_precisely_as_a_rate_has_the_interval_of_the_rate() -> None:
+    z, n, y = ndtri(0.975), 40, 3
+    share = y / n
+    half_width = z * (share * (1 - share) / n) ** 0.5
+    found = _score_interval(share, half_width, NAMED["recall"])
+    assert (found.low, found.high) == pytest.approx(tuple(wilson(y, n)))
+
+
+def test_f_of_few_positive_rows_is_not_biased_as_its_mean_over_folds_is() -> None:
+    generator, runs = np.random.default_rng(8), 30
+    X_new, y_new = rare(generator, 20_000, 1_000, 2.5)
+    truth = np.mean(
+        [
+            metrics.f1_score(y_new, GaussianNB().fit(*rows).predict(X_new))
+            for rows in (rare(generator, 180, 9, 2.5) for _ in range(100))
+        ]
+    )
+    found, means, hits = [], [], 0
+    for seed in range(runs):
+        judged = evaluate(GaussianNB(), *rare(generator, 200, 10, 2.5), random_state=seed)
+        interval = judged.estimate("f_measure")
+        found.append(interval.value)
+        means.append(np.nanmean(judged.split_values("f_measure")))
+        hits += interval.low <= truth <= interval.high
+    error = np.std(found) / np.sqrt(runs)
+    assert abs(np.mean(found) - truth) < 3 * error
+    assert np.mean(means) < truth - 3 * error
+    assert hits / runs > 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_a_rare_class_that_is_never_found_leaves_its_figures_open() -> None:
+    X, y = np.zeros((200, 1)), (np.arange(200) < 10).astype(int)
+    X[10] = 1.0  # one false alarm, so that figures vary a little
+    judged = evaluate(AlarmAt(), X, y, random_state=0)
+    for name in ("f_measure", "kappa", "matthews", "balanced_accuracy"):
+        interval = judged.estimate(name)
+        assert interval.high - interval.value >= 0.27, name  # the exact bound of 0 in 10 is .31
+        assert "Clopper-Pearson's for 0 of 10 rows" in interval.method
+
+
+class AlarmAt(Nearest):
+    """Says 1 wherever the column is 1."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+def test_a_comparison_takes_the_difference_of_the_same_figures() -> None:
+    X, y = rare(np.random.default_rng(1), 200, 20, 1.5)
+    a, b = (evaluate(model, X, y, random_state=0) for model in (Nearest(), GaussianNB()))
+    for name in ORACLES:
+        found = compare(a, b, measure=name)
+        expected = [judged.estimate(name).value for judged in (a, b)]
+        assert found.values == pytest.approx(tuple(expected))
+        assert found.difference == pytest.approx(expected[0] - expected[1])
+        assert found.low < found.difference < found.high
+
+
+@pytest.mark.parametrize("level", [2.0, float("nan"), 0.0, 95])
+def test_a_summary_at_an_impossible_level_is_an_error(level: float) -> None:
+    X, y = [[i] for i in range(20)], [0, 1] * 10
+    found = evaluate(GaussianNB(), X, y, design=KFold(2), random_state=0)
+    with pytest.raises(InvalidArgumentError, match="level must be between 0 and 1"):
+        found.summary(level=level)
+
+
+def test_the_zero_one_loss_of_decisions_at_one_half_has_the_interval_of_the_error() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    for design in (Holdout(), KFold(10), LeaveOneOut(), Bootstrap(5)):
+        judged = evaluate(GaussianNB(), X[:120, :4], y[:120], design=design, random_state=0)
+        loss, error = judged.estimate("zero_one_loss"), judged.estimate("error")
+        assert loss == error
+    with pytest.raises(InvalidArgumentError, match="expected_calibration_error has no interval"):
+        judged.estimate("expected_calibration_error")
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "nce", "quadratic_loss"])
+@pytest.mark.parametrize("design", [KFold(4, repeats=2), RepeatedHoldout(5)])
+def test_a_mean_over_rows_weights_all_rows_alike_in_folds_of_unequal_size(
+    design: Any, measure: str
+) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    groups = np.minimum(np.arange(len(y)) // 2, 120)
+    judged = evaluate(GaussianNB(), X[:, :4], y, design=design, groups=groups, random_state=0)
+    whole = NAMED[measure].value(judged.scored(judged.main_cells))
+    assert judged.estimate(measure).value == pytest.approx(whole)
+    assert judged.estimate(measure).value != pytest.approx(judged.split_values(measure).mean())
