@@ -351,7 +351,8 @@ def test_measures_are_those_of_an_evaluation_of_the_rows():
     actual, predicted = (labels == "good" for labels in (truth, model.predict(X[UNSEEN, :3])))
     costs = np.array(COST)[actual.astype(int), predicted.astype(int)]
     assert value["cost"] == pytest.approx(costs.mean())
-    intercept, slope = sureleaf.measures.calibration_line(truth == "good", table[:, 1])
+    line = sureleaf.measures.calibration_line(truth == "good", table[:, 1])
+    intercept, slope = line.intercept, line.slope
     assert value["calibration_slope"] == slope.value
     assert value["calibration_intercept"] == intercept.value
     inside = (found.measures.low < found.measures.value) & (
@@ -366,7 +367,7 @@ def test_calibration_is_about_the_positive_class_that_is_named():
     truth, table = Y[UNSEEN], model.predict_proba(X[UNSEEN, :1])
     found = audit(model, X[UNSEEN, :1], truth, positive="bad")
     value = dict(zip(found.measures.measure, found.measures.value, strict=True))
-    intercept, _ = sureleaf.measures.calibration_line(truth == "bad", table[:, 0])
+    intercept = sureleaf.measures.calibration_line(truth == "bad", table[:, 0]).intercept
     assert value["calibration_intercept"] == intercept.value
     assert found.measures.method[-1].endswith("; of the probability of bad")
     assert found.evaluation.positive == "bad"

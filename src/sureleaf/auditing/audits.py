@@ -306,7 +306,10 @@ class Audit:
             sample_weight=self.audited.weights,
             groups=self.audited.groups,
         )
-        for name, one in zip(("calibration_intercept", "calibration_slope"), line, strict=True):
+        for name, one in (
+            ("calibration_intercept", line.intercept),
+            ("calibration_slope", line.slope),
+        ):
             is_known = np.isfinite(one.value)
             method = f"{one.method}; of the probability of {event}" if is_known else one.method
             estimates[name] = replace(one, method=method)

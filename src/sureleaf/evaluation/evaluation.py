@@ -19,9 +19,13 @@ from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import (
     CalibrationCurve,
+    CalibrationLine,
     ConfusionMatrix,
+    NetBenefit,
     Roc,
     calibration_curve,
+    calibration_line,
+    net_benefit,
     roc,
 )
 from sureleaf.evaluation.measures.calibration import correct_priors
@@ -372,6 +376,32 @@ class Evaluation(TextDisplay):
             level=level,
             sample_weight=rows.weights,
             repeats=len(rows) / distinct,
+        )
+
+    def calibration_line(self, *, positive: object = None, level: float = 0.95) -> CalibrationLine:
+        """Return intercept and slope of calibration of one class, for the models fitted.
+
+        Predictions of one row (or group) by several models do not narrow the intervals.
+        """
+        rows, table = self._pooled("calibration_line")
+        code = self._code(positive)
+        row = self.row[self.main_cells]
+        return calibration_line(
+            rows.truth == code,
+            table[:, code],
+            level=level,
+            sample_weight=rows.weights,
+            groups=row if self.groups is None else self.groups[row],
+        )
+
+    def net_benefit(
+        self, thresholds: ArrayLike | None = None, *, positive: object = None
+    ) -> NetBenefit:
+        """Return the decision curve of all out-of-fold predictions for one class."""
+        rows, table = self._pooled("net_benefit")
+        code = self._code(positive)
+        return net_benefit(
+            rows.truth == code, table[:, code], thresholds, sample_weight=rows.weights
         )
 
     def _code(self, positive: object) -> int:

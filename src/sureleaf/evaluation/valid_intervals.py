@@ -186,7 +186,8 @@ def estimate(
         result = _of_algorithm(evaluation, measure, level)
     result = _with_width(result, evaluation, measure)
     failed = len(evaluation.failures)
-    note = f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
+    note = f"; {measure.note}" if measure.note else ""
+    note += f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
     return replace(
         result,
         value=min(max(result.value, measure.low), measure.high),  # rounding may exceed 1

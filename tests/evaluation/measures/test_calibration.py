@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+import statsmodels.api as statsmodels
+from scipy.stats import binom, t
+from sklearn.datasets import load_breast_cancer
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import measures
+from sureleaf.evaluation import KFold, evaluate
 from sureleaf.measures import calibration_line
 
 GENERATOR = np.random.default_rng(9)
@@ -121,7 +125,8 @@ def test_the_slope_and_the_intercept_are_those_of_logistic_regression():
     weights = rng.uniform(0.5, 2, 400)
     odds = np.log(p / (1 - p))
     for w in (None, weights):
-        intercept, slope = calibration_line(happened, p, sample_weight=w)
+        line = calibration_line(happened, p, sample_weight=w)
+        intercept, slope = line.intercept, line.slope
         fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(odds[:, None], happened, w)
         assert slope.value == pytest.approx(fitted.coef_[0, 0], abs=1e-5)
         shifted = 1 / (1 + np.exp(-odds - intercept.value))
@@ -136,7 +141,7 @@ def test_copies_of_rows_in_groups_add_nothing():
     once = calibration_line(happened, p)
     groups = np.tile(np.arange(200), 3)
     thrice = calibration_line(np.tile(happened, 3), np.tile(p, 3), groups=groups)
-    for one, other in zip(once, thrice, strict=True):
+    for one, other in [(once.intercept, thrice.intercept), (once.slope, thrice.slope)]:
         assert one.value == pytest.approx(other.value)
         assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-3)
 
@@ -148,8 +153,8 @@ def test_the_intervals_of_intercept_and_slope_hold_the_truth():
         odds = rng.normal(size=150)
         happened = rng.random(150) < 1 / (1 + np.exp(-0.7 * odds))
         p = 1 / (1 + np.exp(-odds))
-        _, slope = calibration_line(happened, p)
-        intercept, _ = calibration_line(rng.random(150) < p, p)
+        slope = calibration_line(happened, p).slope
+        intercept = calibration_line(rng.random(150) < p, p).intercept
         holds += [intercept.low <= 0 <= intercept.high, slope.low <= 0.7 <= slope.high]
     error = np.sqrt(0.95 * 0.05 / 300)
     assert (holds / 300 >= 0.95 - 4 * error).all()
@@ -164,7 +169,7 @@ def test_the_intervals_of_intercept_and_slope_hold_the_truth():
     ],
 )
 def test_what_has_no_slope_says_why(happened, stated, reason):
-    _, slope = calibration_line(happened, stated)
+    slope = calibration_line(happened, stated).slope
     assert np.isnan(slope.value)
     assert reason in slope.method
 
@@ -176,9 +181,8 @@ def test_a_stated_probability_of_0_or_1_counts_as_half_a_row_away():
     happened = rng.random(200) < p
     happened[4] = False  # stated as certain, and yet it did not happen
     moved = np.clip(p, 1 / 400, 1 - 1 / 400)
-    for one, other in zip(
-        calibration_line(happened, p), calibration_line(happened, moved), strict=True
-    ):
+    line, twin = calibration_line(happened, p), calibration_line(happened, moved)
+    for one, other in [(line.intercept, twin.intercept), (line.slope, twin.slope)]:
         assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
         assert one.method == (
             f"{other.method}; 5 rows have a stated probability of 0 or 1, taken as 0.0025 away "
@@ -190,12 +194,43 @@ def test_certainty_stays_the_most_extreme_probability():
     rng = np.random.default_rng(5)
     p = np.append(rng.uniform(0.1, 0.9, 98), [1e-6, 0.0])
     happened = np.append(rng.random(98) < p[:98], [False, False])
-    _, slope = calibration_line(happened, p)
+    slope = calibration_line(happened, p).slope
     assert "taken as 1e-06 away" in slope.method
-    assert np.isfinite(calibration_line(happened, np.append(p[:98], [1e-30, 1.0]))[1].value)
+    assert np.isfinite(calibration_line(happened, np.append(p[:98], [1e-30, 1.0])).slope.value)
 
 
 def test_equal_probabilities_have_an_intercept_and_no_slope():
-    intercept, slope = calibration_line([0, 1, 1, 1], [0.5] * 4)
-    assert intercept.value == pytest.approx(np.log(3))
-    assert "all probabilities are equal" in slope.method
+    line = calibration_line([0, 1, 1, 1], [0.5] * 4)
+    assert line.intercept.value == pytest.approx(np.log(3))
+    assert "all probabilities are equal" in line.slope.method
+
+
+def test_intercept_and_slope_are_those_of_statsmodels_with_the_logit_as_offset_and_column():
+    rng = np.random.default_rng(6)
+    table = rng.dirichlet([1, 2, 1], 300)
+    truth = np.array([rng.choice(["a", "b", "c"], p=p) for p in table])
+    groups = rng.integers(0, 60, 300)
+    line = calibration_line(truth, table, positive="b", groups=groups)
+    logit = np.log(table[:, 1] / (1 - table[:, 1]))
+    outcome, ones = (truth == "b").astype(float), np.ones((300, 1))
+    family = statsmodels.families.Binomial()
+    by_group = {"cov_type": "cluster", "cov_kwds": {"groups": groups, "use_correction": False}}
+    large = statsmodels.GLM(outcome, ones, family, offset=logit).fit(**by_group, tol=1e-12)
+    whole = statsmodels.GLM(outcome, np.column_stack([logit, ones]), family)
+    steep = whole.fit(**by_group, tol=1e-12)
+    n = len(np.unique(groups))
+    for found, expected, free in [(line.intercept, large, 1), (line.slope, steep, 2)]:
+        assert found.value == pytest.approx(expected.params[0], abs=1e-7)
+        error = expected.bse[0] * np.sqrt(n / (n - free))
+        assert found.high - found.value == pytest.approx(t.ppf(0.975, n - free) * error)
+
+
+def test_an_evaluation_has_the_line_and_the_decision_curve_of_its_predictions():
+    X, y = load_breast_cancer(return_X_y=True)
+    evaluation = evaluate(GaussianNB(), X, y, design=KFold(3, repeats=2), random_state=0)
+    told = evaluation.predictions
+    p = told.probabilities[:, 0]
+    line = evaluation.calibration_line(positive=0)
+    assert line == calibration_line(told.truth == 0, p, groups=told.row)
+    benefit = evaluation.net_benefit([0.2], positive=0)
+    assert benefit.model[0] == measures.net_benefit(told.truth == 0, p, [0.2]).model[0]

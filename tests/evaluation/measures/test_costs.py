@@ -141,3 +141,22 @@ def test_the_area_of_a_cost_curve_does_not_depend_on_its_points(weighted: bool) 
         rough.area == fine.area == pytest.approx(np.trapezoid(fine.cost, fine.condition), abs=1e-7)
     )
     assert measures.cost_curve([0, 1], [1, 0], n_points=2).area == 0.25
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(80) % 4])
+def test_net_benefit_counts_hits_and_false_alarms_at_each_threshold(weights) -> None:
+    rng = np.random.default_rng(3)
+    truth, p = rng.integers(0, 2, 80), rng.random(80).round(1)
+    w = np.ones(80) if weights is None else weights
+    curve = measures.net_benefit(truth, p, [0, 0.1, 0.5, 0.95], sample_weight=weights)
+    for t, model, everyone in zip(curve.thresholds, curve.model, curve.treat_all, strict=True):
+        for found, chosen in [(model, p >= t), (everyone, p >= 0)]:
+            hits, alarms = w[chosen & (truth == 1)].sum(), w[chosen & (truth == 0)].sum()
+            assert found == pytest.approx((hits - alarms * t / (1 - t)) / w.sum())
+    assert curve.treat_none.tolist() == [0.0] * 4
+    assert len(measures.net_benefit(truth, p).thresholds) == 99
+
+
+def test_a_threshold_of_1_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="from 0 to below 1"):
+        measures.net_benefit([0, 1], [0.2, 0.4], [0.5, 1.0])

@@ -5,9 +5,12 @@ import math
 import numpy as np
 import pytest
 from sklearn import metrics
+from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import measures
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import Holdout, evaluate
+from sureleaf.evaluation.measures.named import find_measure
 
 GENERATOR = np.random.default_rng(4)
 TABLE = GENERATOR.dirichlet([1, 1, 1], 150)
@@ -28,6 +31,25 @@ def test_a_true_class_of_probability_0_costs_infinity_and_a_weight_of_0_removes_
     assert measures.nce([0, 1], [[1, 0], [1, 0]]) == math.inf
     assert measures.nce([0, 1], [[1, 0], [1, 0]], sample_weight=[1, 0]) == 0.0
     assert measures.cross_entropy([0, 1], [[1, 0], [1, 0]], sample_weight=[1, 0]) == 0.0
+
+
+def test_probabilities_below_the_floor_count_as_the_floor_and_the_method_says_so() -> None:
+    truth, p = [0, 1, 1, 0], np.array([0.2, 0.0, 0.7, 1.0])
+    told = [0.8, 0.01, 0.7, 0.01]  # of the true class
+    assert measures.nce(truth, p, floor=0.01) == pytest.approx(-np.log(told).mean())
+    measure = find_measure("nce(floor=0.01)")
+    assert measure.name == "nce(floor=0.01)"
+    X = np.tile([[0.0], [1.0], [1.0]], (20, 1))
+    evaluation = evaluate(
+        DecisionTreeClassifier(), X, np.tile([0, 1, 0], 20), design=Holdout(), random_state=0
+    )
+    estimate = evaluation.estimate(measure)
+    predictions = evaluation.predictions
+    expected = measures.nce(predictions.truth, predictions.probabilities, floor=0.01)
+    assert estimate.value == pytest.approx(expected)
+    assert "probabilities below 0.01 count as 0.01" in estimate.method
+    with pytest.raises(InvalidArgumentError, match="floor must be between 0 and 1"):
+        find_measure("nce(floor=1)")
 
 
 def test_the_quadratic_loss_is_the_squared_distance_to_the_one_hot_truth() -> None:

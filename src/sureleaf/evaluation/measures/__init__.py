@@ -2,6 +2,7 @@
 
 from sureleaf.evaluation.measures.calibration import (
     CalibrationCurve,
+    CalibrationLine,
     LossDecomposition,
     calibration_curve,
     calibration_line,
@@ -13,12 +14,14 @@ from sureleaf.evaluation.measures.calibration import (
 from sureleaf.evaluation.measures.costs import (
     CostByThreshold,
     CostCurve,
+    NetBenefit,
     cost,
     cost_by_threshold,
     cost_curve,
     cost_from_accuracy,
     cost_threshold,
     decide,
+    net_benefit,
 )
 from sureleaf.evaluation.measures.losses import (
     CrossEntropyParts,
@@ -48,11 +51,13 @@ from sureleaf.evaluation.measures.rates import (
 
 __all__ = [
     "CalibrationCurve",
+    "CalibrationLine",
     "ConfusionMatrix",
     "CostByThreshold",
     "CostCurve",
     "CrossEntropyParts",
     "LossDecomposition",
+    "NetBenefit",
     "Roc",
     "accuracy",
     "auc",
@@ -79,6 +84,7 @@ __all__ = [
     "kappa",
     "matthews",
     "nce",
+    "net_benefit",
     "precision",
     "prior_weights",
     "quadratic_loss",

@@ -16,6 +16,7 @@ from sureleaf.arguments import (
     check_count,
     check_level,
     check_probabilities,
+    check_same_length,
     check_weights,
     read_labels,
     row_weights,
@@ -29,6 +30,7 @@ from sureleaf.levels.search import smallest_count
 
 __all__ = [
     "CalibrationCurve",
+    "CalibrationLine",
     "LossDecomposition",
     "calibration_curve",
     "calibration_line",
@@ -245,24 +247,47 @@ def decompose_quadratic_loss(
     return LossDecomposition(loss, loss - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
+@dataclass(frozen=True)
+class CalibrationLine:
+    """Intercept and slope of the logistic recalibration of predicted probabilities p.
+
+    Attributes
+    ----------
+    intercept : Estimate
+        Calibration in the large, a in ``logit P = a + logit p``: below 0, events are rarer than
+        predicted; 0 is best.
+    slope : Estimate
+        b in ``logit P = a' + b logit p``: below 1, the probabilities are too extreme; 1 is best.
+    """
+
+    intercept: Estimate
+    slope: Estimate
+
+
 def calibration_line(
-    happened: ArrayLike,
-    stated: ArrayLike,
+    truth: ArrayLike,
+    probabilities: ArrayLike,
     *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-) -> tuple[Estimate, Estimate]:
-    """Return the intercept and the slope of calibration, with intervals.
+) -> CalibrationLine:
+    """Return the intercept and the slope of calibration [1]_, with intervals.
 
-    The intercept (calibration in the large) is a in ``logit P = a + logit stated``: below 0, events
-    are rarer than stated. The slope is b in ``logit P = a' + b logit stated``: below 1, the stated
-    probabilities are too extreme [1]_. Intervals are those of the sandwich estimator, with the t
-    distribution; rows of a group need not be independent. Where the two do not exist they are NaN,
-    and the method says why.
+    Intervals are those of the sandwich estimator, with the t distribution; rows of a group need not
+    be independent. Where one of the two does not exist it is NaN, and its method says why.
 
     A probability of 0 or 1 has no logit. It counts as half a row of the n rows from 0 or 1, 1 / (2
-    n), or as the stated probability nearest to 0 or 1 if that is nearer. The method says so.
+    n), or as the predicted probability nearest to 0 or 1 if that is nearer. The method says so.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,), optional
+        Rows that belong together.
+    truth, probabilities, positive, labels, level, sample_weight
+        As for `calibration_curve`.
 
     References
     ----------
@@ -271,23 +296,23 @@ def calibration_line(
 
     Examples
     --------
-    >>> stated = np.repeat([0.2, 0.4, 0.6, 0.8], 50)
-    >>> happened = np.tile(np.arange(50), 4) < np.repeat([5, 15, 35, 45], 50)
-    >>> intercept, slope = calibration_line(happened, stated)
-    >>> abs(round(intercept.value, 3)), round(slope.value, 2), slope.low > 1
+    >>> predicted = np.repeat([0.2, 0.4, 0.6, 0.8], 50)
+    >>> truth = np.tile(np.arange(50), 4) < np.repeat([5, 15, 35, 45], 50)
+    >>> line = calibration_line(truth, predicted)
+    >>> abs(round(line.intercept.value, 3)), round(line.slope.value, 2), line.slope.low > 1
     (0.0, 1.67, True)
     """
     check_level(level)
-    event = np.asarray(happened, dtype=np.float64)
-    p = np.asarray(stated, dtype=np.float64)
+    p, event = _event(truth, probabilities, positive, labels)
     weights = check_weights(sample_weight, len(event))
     w = row_weights(weights, len(event))
     units = np.arange(len(event)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    check_same_length(truth=event, groups=units)
     used = w > 0
     event, p, w, units = event[used], p[used], w[used], units[used]
     if not 0 < w @ event < w.sum():
         undefined = Estimate(np.nan, np.nan, np.nan, level, "undefined: the rows are of one class")
-        return undefined, undefined
+        return CalibrationLine(undefined, undefined)
     p, note = _without_certainty(p)
     odds, one = logit(p), np.ones((len(p), 1))
     intercept = _logistic(one, odds, event, w, units, level)
@@ -295,11 +320,12 @@ def calibration_line(
         slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
     else:
         slope = _logistic(np.column_stack([odds, one]), np.zeros(len(p)), event, w, units, level)
-    intercept, slope = (
-        one if np.isnan(one.value) else replace(one, method=one.method + note)
-        for one in (intercept, slope)
+    return CalibrationLine(
+        *(
+            found if np.isnan(found.value) else replace(found, method=found.method + note)
+            for found in (intercept, slope)
+        )
     )
-    return intercept, slope
 
 
 def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:

@@ -12,6 +12,7 @@ from sureleaf.arguments import (
     IntArray,
     LabelArray,
     check_count,
+    check_numbers,
     check_probabilities,
     check_same_length,
     check_weights,
@@ -27,6 +28,7 @@ from sureleaf.levels.decisions import cheapest_decision, number_matrix
 __all__ = [
     "CostByThreshold",
     "CostCurve",
+    "NetBenefit",
     "check_cost",
     "cost",
     "cost_by_threshold",
@@ -34,6 +36,7 @@ __all__ = [
     "cost_from_accuracy",
     "cost_threshold",
     "decide",
+    "net_benefit",
     "row_costs",
 ]
 
@@ -358,3 +361,87 @@ def cost_by_threshold(
     costs = costs[np.concatenate([[0], last + 1])] / w.sum()
     best = int(costs.argmin())
     return CostByThreshold(thresholds, costs, float(thresholds[best]), float(costs[best]))
+
+
+@dataclass(frozen=True, eq=False)
+class NetBenefit:
+    """Net benefit per row of acting on predicted probabilities: a decision curve.
+
+    A threshold t says that a missed positive is as bad as (1 - t) / t false alarms. Acting on no
+    row has the net benefit 0.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        The probabilities from which one would act.
+    model, treat_all : ndarray
+        Net benefit of acting on the rows whose probability is at least the threshold, and on all.
+    """
+
+    thresholds: FloatArray
+    model: FloatArray
+    treat_all: FloatArray
+
+    @property
+    def treat_none(self) -> FloatArray:
+        """0 at each threshold."""
+        return np.zeros(len(self.thresholds))
+
+    def __repr__(self) -> str:
+        better = int(np.sum(self.model > np.maximum(self.treat_all, 0.0)))
+        return (
+            f"NetBenefit({len(self.thresholds)} thresholds, at {better} of them more than treating "
+            "all or none)"
+        )
+
+
+def net_benefit(
+    truth: ArrayLike,
+    probabilities: ArrayLike,
+    thresholds: ArrayLike | None = None,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> NetBenefit:
+    """Net benefit at each threshold t: ``(TP - FP t / (1 - t)) / n``, a decision curve [1]_.
+
+    Parameters
+    ----------
+    thresholds : array-like, optional
+        Probabilities from 0 to below 1; by default .01 to .99. A row is positive if its probability
+        is at least the threshold.
+    truth, probabilities, positive, labels, sample_weight
+        As for `zero_one_loss`; with more than two classes, `positive` against the others.
+
+    References
+    ----------
+    .. [1] Vickers, A. J. and Elkin, E. B. (2006). Decision curve analysis: a novel method for
+       evaluating prediction models. Medical Decision Making 26, 565-574.
+
+    Examples
+    --------
+    >>> curve = net_benefit([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [0.2, 0.5])
+    >>> curve.model.tolist(), curve.treat_all.tolist()
+    ([0.4375, 0.25], [0.375, 0.0])
+    """
+    codes, table, classes = read_scored(truth, probabilities, labels)
+    code = positive_class(positive, classes)
+    if thresholds is None:
+        thresholds = np.arange(1, 100) / 100
+    t = np.atleast_1d(check_numbers("thresholds", thresholds))
+    if t.ndim != 1 or not ((t >= 0) & (t < 1)).all():
+        raise InvalidArgumentError(
+            f"thresholds must be probabilities from 0 to below 1, in one list; got {t.tolist()}."
+        )
+    weights = check_weights(sample_weight, len(codes))
+    w = row_weights(weights, len(codes))
+    w, is_positive = w / w.sum(), codes == code
+    order = np.argsort(table[:, code], kind="stable")
+    first = np.searchsorted(table[order, code], t)  # the first row, in this order, that is acted on
+    true, false = (
+        np.append(np.cumsum((w * of_class)[order][::-1])[::-1], 0.0)
+        for of_class in (is_positive, ~is_positive)
+    )
+    odds = t / (1 - t)
+    return NetBenefit(t, true[first] - false[first] * odds, true[0] - false[0] * odds)

@@ -23,6 +23,7 @@ from sureleaf.arguments import (
     LabelArray,
     check_probabilities,
     check_same_length,
+    check_share,
     check_weights,
     read_labels,
 )
@@ -72,10 +73,10 @@ def read_scored(
     return class_codes("truth", actual, classes), table, classes
 
 
-def log_losses(truth: IntArray, probabilities: FloatArray) -> FloatArray:
+def log_losses(truth: IntArray, probabilities: FloatArray, floor: float = 0.0) -> FloatArray:
     """Return -log of the probability of the true class of each row, in nats; infinite for 0."""
     with np.errstate(divide="ignore"):
-        logs: FloatArray = np.log(probabilities[np.arange(len(truth)), truth])
+        logs: FloatArray = np.log(np.maximum(probabilities[np.arange(len(truth)), truth], floor))
     return np.subtract(0.0, logs, out=logs)  # negating would give -0 for log 1
 
 
@@ -100,6 +101,7 @@ def nce(
     probabilities: ArrayLike,
     *,
     labels: Sequence[Any] | None = None,
+    floor: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean negative log of the probability of the true class, in nats (NCE, log loss).
@@ -113,6 +115,9 @@ def nce(
     probabilities : array-like of shape (n, m), or (n,) for the second of two classes
     labels : sequence, optional
         The classes of the columns; by default those of truth, sorted.
+    floor : float, optional
+        Probabilities below the floor count as the floor, so that the loss is finite. For an
+        `Evaluation`, the measure is named ``"nce(floor=0.001)"``, and its method says so.
     sample_weight : array-like of shape (n,), optional
 
     Examples
@@ -120,8 +125,9 @@ def nce(
     >>> round(nce(["no", "yes"], [[0.8, 0.2], [0.5, 0.5]]), 4)
     0.4581
     """
+    least = 0.0 if floor is None else check_share("floor", floor)
     codes, table, _ = read_scored(truth, probabilities, labels)
-    return mean_loss(log_losses(codes, table), check_weights(sample_weight, len(codes)))
+    return mean_loss(log_losses(codes, table, least), check_weights(sample_weight, len(codes)))
 
 
 def quadratic_loss(

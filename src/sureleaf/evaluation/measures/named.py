@@ -4,20 +4,22 @@ To add a measure, add it to `NAMED`, and its plain function to the public functi
 `sureleaf.evaluation.measures`.
 """
 
+import math
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import FloatArray, IntArray, row_weights
+from sureleaf.arguments import FloatArray, IntArray, check_share, row_weights
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.evaluation.measures import losses, ranking, rates
 from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.levels.decisions import cheapest_decision, predicted_class
 
-__all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure"]
+__all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure", "nce_with_floor"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,8 @@ class Measure:
         Rows -> whether the measure is defined for them; by default it always is.
     low, high : float
         The range of the measure.
+    note : str
+        What the method of every estimate says about the measure.
 
     Examples
     --------
@@ -99,6 +103,7 @@ class Measure:
     of_counts: Callable[[FloatArray, int], float] | None = None
     defined: Callable[[Scored], bool] | None = None
     needs_cost: bool = False
+    note: str = ""
 
     @property
     def is_of_decisions(self) -> bool:
@@ -298,6 +303,25 @@ NAMED: dict[str, Measure] = {
 """The measures of an evaluation by name. ``cost`` is the mean cost per row of the predictions,
 ``decided_cost`` that of the decisions with the least expected cost by the probabilities."""
 
+_FLOORED_NCE = re.compile(r"nce\(floor=([0-9.e-]+)\)")
+
+
+def nce_with_floor(floor: float) -> Measure:
+    """Return NCE with probabilities below the floor counted as the floor, so that it is finite.
+
+    Its name is ``"nce(floor=0.001)"``, by which `find_measure` finds it.
+    """
+    check_share("floor", floor)
+    return replace(
+        _loss(
+            f"nce(floor={floor:g})",
+            lambda rows: losses.log_losses(rows.truth, _table(rows), floor),
+            -math.log(floor),
+        ),
+        note=f"probabilities below {floor:g} count as {floor:g}",
+    )
+
+
 _ELSEWHERE = {
     "brier": "quadratic_loss",
     "brier_score": "quadratic_loss",
@@ -322,6 +346,8 @@ def find_measure(measure: "str | Measure") -> Measure:
             "folds. Use sureleaf.measures.expected_calibration_error on all predictions, or "
             "compare by quadratic_loss."
         )
+    if isinstance(measure, str) and (floored := _FLOORED_NCE.fullmatch(measure)):
+        return nce_with_floor(float(floored[1]))
     if measure not in NAMED:
         raise InvalidArgumentError(
             f"measure must be one of {', '.join(sorted(NAMED))}, or a Measure; got {measure!r}."
