@@ -57,6 +57,7 @@ PUBLIC_NAMES = {
         "tree_levels",
         "utility",
     ],
+    "sureleaf.levels.entropies": ["entropy", "gini", "renyi", "shannon", "tsallis"],
     "sureleaf.designs": ["Bootstrap", "Holdout", "KFold", "LeaveOneOut", "RepeatedHoldout"],
     "sureleaf.measures": [
         "accuracy",
@@ -80,6 +81,7 @@ PUBLIC_NAMES = {
         "LearningCurveDisplay",
         "LeavesDisplay",
         "LevelsDisplay",
+        "PruningDisplay",
         "RanksDisplay",
         "ReliabilityDisplay",
         "RocDisplay",

@@ -78,3 +78,18 @@ def test_powers_without_an_entropy_are_named(u: float, v: float, name: str) -> N
 def test_a_rank_that_is_not_there_is_named(k: int) -> None:
     with pytest.raises(InvalidArgumentError, match="k must be from 1 to the number of classes, 2"):
         entropies.kth_largest([0.5, 0.5], k)
+
+
+def test_the_impurities_of_class_counts_are_entropies_of_their_shares() -> None:
+    for counts in ([3, 7], [0, 5], [2.5, 1, 4]):
+        shares = np.array(counts) / np.sum(counts)
+        assert entropies.entropy(counts) == pytest.approx(entropies.shannon(shares) / np.log(2))
+        simpson = entropies.generalised_simpson(shares, 1, 1)
+        assert entropies.gini(counts) == pytest.approx(simpson, abs=1e-15)
+    assert entropies.gini([[3, 7], [1, 1]]).tolist() == pytest.approx([0.42, 0.5])
+
+
+@pytest.mark.parametrize("counts", [[-1, 2], [np.nan, 1], [0, 0], 3])
+def test_impurities_want_counts(counts: object) -> None:
+    with pytest.raises(InvalidArgumentError, match="counts must"):
+        entropies.gini(counts)

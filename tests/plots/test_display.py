@@ -28,6 +28,20 @@ def test_without_matplotlib_the_numbers_are_there_and_plot_has_the_pip_line(mode
         display.plot()
 
 
+def test_a_title_of_ones_own_takes_the_place_of_the_displays(model):
+    from matplotlib.figure import Figure
+
+    def texts(title):
+        display = plots.TreeDisplay.from_estimator(model)
+        axes = display.plot(ax=Figure().add_subplot(), title=title).ax_
+        return axes.get_title(loc="left"), axes.texts[0].get_text()
+
+    own, subtitle = texts(None)
+    assert own
+    assert texts("Mine") == ("Mine", subtitle)
+    assert texts("") == ("", "")
+
+
 def test_numbers_are_frozen(model):
     display = plots.TreeDisplay.from_estimator(model)
     with pytest.raises(AttributeError):

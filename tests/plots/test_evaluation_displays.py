@@ -31,6 +31,19 @@ def test_roc_has_the_curves_and_areas_of_the_evaluations(evaluations):
     ]
 
 
+def test_roc_of_labels_and_scores_is_that_of_the_evaluation():
+    design = sureleaf.designs.Holdout()
+    evaluation = sureleaf.evaluate(GaussianNB(), X, Y, design=design, random_state=0)
+    rows = evaluation.predictions
+    for scores in (rows.probabilities, rows.probabilities[:, 1]):
+        display = drawn(plots.RocDisplay.from_predictions(rows.truth, scores, name="Bayes"))
+        assert display.areas["Bayes"].low == pytest.approx(evaluation.estimate("auc").low)
+        assert display.curves["Bayes"].area == evaluation.roc().area
+    assert "Unseen rows" not in display.ax_.texts[0].get_text()
+    other = plots.RocDisplay.from_predictions(rows.truth, -scores, positive=0)
+    assert other.curves["predictions"].area == pytest.approx(display.curves["Bayes"].area)
+
+
 def test_roc_wants_one_positive_class(evaluations):
     other = sureleaf.evaluate(GaussianNB(), X, Y, positive=0, random_state=0)
     with pytest.raises(InvalidArgumentError, match="one positive class"):

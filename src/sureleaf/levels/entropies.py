@@ -1,5 +1,7 @@
 """Entropies: functions of a probability vector that do not depend on its order (Definition 1).
 
+`entropy` and `gini` are the impurities of a node and also take its class counts.
+
 All functions use the last axis; one vector gives a float. A vector that is not a probability
 distribution (negative, NaN, sum different from 1 by more than 1e-8) raises
 `InvalidArgumentError`; one of several vectors gives NaN.
@@ -9,10 +11,66 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from sureleaf.arguments import FloatArray, Numbers, check_distribution, scalar_or_array
+from sureleaf.arguments import (
+    FloatArray,
+    Numbers,
+    check_distribution,
+    check_numbers,
+    scalar_or_array,
+)
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["generalised_simpson", "kth_largest", "ordered", "renyi", "shannon", "tsallis"]
+__all__ = [
+    "entropy",
+    "generalised_simpson",
+    "gini",
+    "kth_largest",
+    "ordered",
+    "renyi",
+    "shannon",
+    "tsallis",
+]
+
+
+def entropy(counts: ArrayLike) -> Numbers:
+    """Return the entropy of a node by its class counts, in bits (`shannon` is in nats).
+
+    Probabilities are counts that add up to 1.
+
+    Examples
+    --------
+    >>> round(entropy([3, 7]), 4), entropy([0, 3]), round(entropy([2, 4]), 4)
+    (0.8813, 0.0, 0.9183)
+    """
+    return scalar_or_array(entr(_shares(counts)).sum(axis=-1) / np.log(2))
+
+
+def gini(counts: ArrayLike) -> Numbers:
+    """Return the Gini impurity of a node by its class counts, 1 less the sum of squared shares.
+
+    Examples
+    --------
+    >>> round(gini([3, 7]), 2), gini([0, 3]), gini([0.5, 0.5])
+    (0.42, 0.0, 0.5)
+    """
+    return scalar_or_array(1 - (_shares(counts) ** 2).sum(axis=-1))
+
+
+def _shares(counts: ArrayLike) -> FloatArray:
+    table = check_numbers("counts", counts)
+    if table.ndim == 0 or not (np.isfinite(table) & (table >= 0)).all():
+        raise InvalidArgumentError(
+            f"counts must be one or more rows of numbers, 0 or more; got {counts!r}. For example "
+            "[3, 7]."
+        )
+    totals = table.sum(axis=-1, keepdims=True)
+    if not totals.all():
+        raise InvalidArgumentError(
+            f"counts must have a row of at least one class; got {counts!r}. An empty node has no "
+            "impurity."
+        )
+    shares: FloatArray = table / totals
+    return shares
 
 
 def ordered(probabilities: ArrayLike) -> FloatArray:

@@ -8,6 +8,7 @@ from sureleaf.plots.evaluation_displays import (
     RocDisplay,
 )
 from sureleaf.plots.levels_display import LevelsDisplay
+from sureleaf.plots.pruning_display import PruningDisplay
 from sureleaf.plots.tree_displays import LeavesDisplay, TreeDisplay
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "LearningCurveDisplay",
     "LeavesDisplay",
     "LevelsDisplay",
+    "PruningDisplay",
     "RanksDisplay",
     "ReliabilityDisplay",
     "RocDisplay",

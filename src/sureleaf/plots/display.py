@@ -66,13 +66,15 @@ class Display:
     ax_: "Axes"
     figure_: "Figure"
 
-    def plot(self, ax: "Axes | None" = None) -> Self:
+    def plot(self, ax: "Axes | None" = None, *, title: str | None = None) -> Self:
         """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Where to draw; a new pyplot figure by default.
+        title : str, optional
+            In place of the display's own title. An empty text leaves out title and subtitle.
 
         Returns
         -------
@@ -85,7 +87,8 @@ class Display:
             If matplotlib is not installed.
         """
         axes = self._new_pyplot_axes() if ax is None else ax
-        style_axes(axes, *self._heading())
+        own_title, subtitle = self._heading()
+        style_axes(axes, own_title if title is None else title, "" if title == "" else subtitle)
         self._draw(axes)
         # The numbers are frozen; the axes are not part of them.
         object.__setattr__(self, "ax_", axes)

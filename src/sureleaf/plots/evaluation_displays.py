@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import FloatArray
+from sureleaf.arguments import FloatArray, read_labels
 from sureleaf.auditing import Audit
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, learning_curve
+from sureleaf.evaluation.intervals.delong import delong_interval
+from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.calibration import CalibrationCurve, calibration_curve
-from sureleaf.evaluation.measures.ranking import Roc
+from sureleaf.evaluation.measures.ranking import Roc, roc
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display
 
 if TYPE_CHECKING:
@@ -219,6 +221,8 @@ class RocDisplay(Display):
         The area under each curve, with its interval.
     positive : str
         The positive class.
+    rows : str
+        Which rows the curves are of, in words; may be empty.
 
     Examples
     --------
@@ -234,6 +238,44 @@ class RocDisplay(Display):
     curves: dict[str, Roc]
     areas: dict[str, Estimate]
     positive: str
+    rows: str = ""
+
+    @classmethod
+    def from_predictions(
+        cls,
+        truth: ArrayLike,
+        scores: ArrayLike,
+        *,
+        positive: object = None,
+        name: str = "predictions",
+    ) -> Self:
+        """Create the display from labels and scores.
+
+        Parameters
+        ----------
+        truth : array_like
+            Labels of two classes.
+        scores : array_like
+            Of the positive class, or of both; need not be probabilities.
+        positive : label, optional
+            By default the second class.
+        name : str
+            The label of the curve.
+
+        Examples
+        --------
+        >>> display = RocDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+        >>> display.areas["predictions"].value, display.curves["predictions"].true_positive_rate
+        (0.75, array([0. , 0.5, 0.5, 1. , 1. ]))
+        """
+        labels = read_labels("truth", truth)
+        classes = find_classes(None, labels)
+        code = positive_class(positive, classes)
+        table = np.asarray(scores, dtype=np.float64)
+        score = table[:, code] if table.ndim == 2 else table
+        curve = roc(labels, score, positive=classes[code])
+        area = delong_interval(labels == classes[code], score)
+        return cls({name: curve}, {name: area}, str(classes[code]))
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation, *, name: str | None = None) -> Self:
@@ -267,6 +309,7 @@ class RocDisplay(Display):
             {name: evaluation.roc() for name, evaluation in evaluations.items()},
             {name: evaluation.estimate("auc") for name, evaluation in evaluations.items()},
             positive.pop(),
+            "Unseen rows",
         )
 
     def figure_size(self) -> tuple[float, float]:
@@ -275,9 +318,10 @@ class RocDisplay(Display):
 
     def _heading(self) -> tuple[str, str]:
         level = next(iter(self.areas.values())).level
+        rows = f"{self.rows}; " if self.rows else ""
         return (
             f"ROC curves, positive class {self.positive}",
-            f"Unseen rows; the area under each curve with its {100 * level:g} % interval.",
+            f"{rows}the area under each curve with its {100 * level:g} % interval.".capitalize(),
         )
 
     def _draw(self, axes: "Axes") -> None:
