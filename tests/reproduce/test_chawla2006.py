@@ -1,26 +1,28 @@
-"""The study of Chawla and Cieslak, on small tables that are made here."""
+"""The experiment of Chawla and Cieslak, on small tables that are made here."""
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from sureleaf import InvalidArgumentError
+from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, measures
 from sureleaf.reproduce import Basis, Verdict, chawla2006
-from sureleaf.reproduce.chawla2006.study import (
-    CORRELATIONS,
-    DATASETS,
+from sureleaf.reproduce.chawla2006 import text
+from sureleaf.reproduce.chawla2006.experiment import (
+    BASELINE,
     MEASURES,
     METHODS,
+    PAIRS,
     SMOOTHED,
-    TABLE_3,
-    TABLE_3_COLUMNS,
-    read_dataset,
-    table_1,
+    TEST_SHARE,
+    run_experiment,
 )
-from sureleaf.reproduce.chawla2006.text import study_text
+from sureleaf.reproduce.chawla2006.printed import DATASETS, TABLE_3, read_dataset, table_1
+from sureleaf.studies import StudyResults
 from tests.cli.command import sureleaf_here
 from tests.shared_files import SHARED, needs_shared
 
@@ -45,97 +47,155 @@ def directory(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def study(directory):
-    return chawla2006.reproduce(directory, repeats=2, seed=1)
+def store(directory):
+    return directory / "run.db"
 
 
-def test_every_method_is_evaluated_on_every_data_set(study):
-    assert [(result.dataset, result.method) for result in study.results] == [
+@pytest.fixture(scope="module")
+def replication(directory, store):
+    return chawla2006.reproduce(directory, partial(run_experiment, repeats=2, seed=1, store=store))
+
+
+@pytest.fixture(scope="module")
+def experiment(replication):
+    return replication.experiment
+
+
+def test_every_method_is_evaluated_on_every_data_set(experiment):
+    assert [(result.dataset, result.method) for result in experiment.results] == [
         (name, method) for name in DATASETS for method in METHODS
     ]
-    for result in study.results:
-        assert 0 <= result.auc <= 1
+    for result in experiment.results:
+        assert 0 <= result.auc_low <= result.auc <= result.auc_high <= 1
         assert 0 <= result.error <= 1
         assert 0 <= result.ql <= 2
-        assert result.nce == pytest.approx(result.finite_nce - result.zeros * math.log(study.zero))
         assert sum(result.histogram) == pytest.approx(1.0)
         if "Laplace" in result.method or "m-estimate" in result.method:
             assert result.zeros == 0
 
 
-def test_relative_differences_are_to_the_unsmoothed_unpruned_tree(study):
-    base = study.result("adult", "unpruned, frequency")
-    found = study.relative("adult", "bagged", "QL")
-    assert found == pytest.approx((study.result("adult", "bagged").ql - base.ql) / base.ql)
-    assert study.relative("adult", "unpruned, frequency", "AUC") == 0
+@pytest.mark.parametrize("method", [BASELINE, "bagged, Laplace", "pruned, m-estimate"])
+def test_the_measures_are_those_of_trees_fitted_by_hand(experiment, directory, method):
+    data = read_dataset("phoneme", directory)
+    X, y = data.X.to_pandas(), np.array(data.y)
+    growing, _, estimate = method.partition(", ")
+    estimate = {"": "frequency", "m-estimate": "m_estimate"}.get(estimate, estimate.lower())
+    tree = TreeClassifier.c45(
+        pruning="pessimistic" if growing == "pruned" else None, leaf_estimate=estimate
+    )
+    if growing == "bagged":
+        tree = BaggedTreesClassifier(estimator=tree, n_estimators=30, random_state=0)
+    rows = StudyResults(_store(directory)).evaluation("phoneme", method).predictions
+    values = []
+    for split in (0, 1):
+        test = rows.row[rows.split == split]
+        assert len(test) == round(TEST_SHARE * len(y))
+        train = np.setdiff1d(np.arange(len(y)), test)
+        p = tree.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])
+        values.append(
+            [
+                measures.nce(y[test], p, floor=experiment.floor),
+                measures.quadratic_loss(y[test], p),
+                measures.zero_one_loss(y[test], p),
+                measures.auc(y[test], p),
+            ]
+        )
+    found = experiment.result("phoneme", method)
+    assert [found.measure(name) for name in MEASURES] == pytest.approx(np.mean(values, axis=0))
 
 
-def test_correlations_are_over_methods_and_data_sets(study):
-    raw = study.correlations()
+def _store(directory):
+    from sureleaf.studies import Store
+
+    return Store(directory / "run.db", create=False)
+
+
+def test_relative_differences_are_to_the_unsmoothed_unpruned_tree(experiment):
+    base = experiment.result("adult", BASELINE)
+    found = experiment.relative("adult", "bagged", "QL")
+    assert found == pytest.approx((experiment.result("adult", "bagged").ql - base.ql) / base.ql)
+    assert experiment.relative("adult", BASELINE, "AUC") == 0
+
+
+def test_correlations_are_over_methods_and_data_sets(experiment):
     values = np.array(
         [
-            [study.result(name, method).measure(m) for m in MEASURES]
+            [experiment.result(name, method).measure(m) for m in MEASURES]
             for name in DATASETS
-            for method in METHODS[:5]
+            for method in (BASELINE, *SMOOTHED)
         ]
     )
-    expected = np.corrcoef(values.T)
-    assert raw["NCE", "AUC"] == pytest.approx(expected[0, 3])
-    assert set(study.correlations(relative=True)) == set(CORRELATIONS)
+    assert experiment.correlations()["NCE", "AUC"] == pytest.approx(np.corrcoef(values.T)[0, 3])
+    ranks = experiment.correlations(ranks=True)
+    assert ranks["QL", "01L"] == pytest.approx(stats.spearmanr(values[:, 1], values[:, 2])[0])
+    assert set(experiment.correlations(relative=True)) == set(PAIRS)
 
 
-def test_a_zero_counted_as_implied_gives_the_printed_figure(study):
-    result = study.result("phoneme", "unpruned, frequency")
-    zero = study.implied_zero("phoneme", "unpruned, frequency")
-    printed = TABLE_3["phoneme"][TABLE_3_COLUMNS.index(("NCE", "unpruned, frequency"))]
-    nats = result.finite_nce - result.zeros * math.log(zero)
-    assert nats == pytest.approx(max(printed * math.log(10), result.finite_nce))
-    assert study.implied_zero("phoneme", "unpruned, Laplace") is None
+def test_a_zero_counted_as_implied_gives_the_printed_figure(replication):
+    result = replication.experiment.result("phoneme", BASELINE)
+    implied = replication.implied_floor("phoneme", BASELINE)
+    finite = result.nce + result.zeros * math.log(replication.experiment.floor)
+    nats = finite - result.zeros * math.log(implied)
+    assert nats == pytest.approx(max(TABLE_3["phoneme", "NCE", BASELINE] * math.log(10), finite))
+    assert replication.implied_floor("phoneme", "unpruned, Laplace") is None
 
 
-def test_forty_orders_six_statements_and_six_correlations_are_compared(study):
-    claims = study.claims()
-    assert len(claims) == 52
-    assert sum(claim.where == "table 3" for claim in claims) == 40
-    assert repr(study).startswith("Study('chawla2006': 5 data sets, ")
+def test_the_printed_areas_are_compared_on_two_scales(replication):
+    scale = next(one for one in replication.auc_scales if one.dataset == "covtype")
+    methods = [method for name, measure, method in TABLE_3 if (name, measure) == ("covtype", "AUC")]
+    found = [replication.experiment.result("covtype", method) for method in methods]
+    printed = [TABLE_3["covtype", "AUC", method] for method in methods]
+    pairs = list(zip(printed, found, strict=True))
+    assert scale.difference_as_auc == pytest.approx(
+        np.mean([abs(figure - one.auc) for figure, one in pairs])
+    )
+    assert scale.difference_as_2_auc_minus_1 == pytest.approx(
+        np.mean([abs(figure - (2 * one.auc - 1)) for figure, one in pairs])
+    )
+    assert scale.inside_as_2_auc_minus_1 == sum(
+        2 * one.auc_low - 1 <= figure <= 2 * one.auc_high - 1 for figure, one in pairs
+    )
 
 
-def test_the_same_seed_gives_the_same_study(study, directory):
-    again = chawla2006.reproduce(directory, repeats=2, seed=1)
-    assert again.results == study.results
+def test_forty_orders_six_statements_and_six_signs_are_compared(replication):
+    assert len(replication.claims) == 52
+    assert sum(claim.where == "table 3" for claim in replication.claims) == 40
+    assert repr(replication).endswith("of 52 directions agree)")
 
 
-def test_the_text_has_every_table_and_figure(study):
-    shown = "\n".join(str(part) for part in study_text(study))
+def test_a_sign_that_agrees_says_how_far_the_correlation_is_off(replication):
+    found = replication.experiment.correlations()["QL", "01L"]
+    claim = next(c for c in replication.claims if "QL and 01L" in c.printed)
+    sign = "the same" if found > 0 else "the other"
+    assert claim.computed == f"{found:.2f}: {sign} sign, {abs(found - 0.8245):.2f} away"
+
+
+def test_a_run_goes_on_where_it_was_interrupted(replication, directory, store):
+    """Everything is in the store, so nothing is fitted again."""
+    began = []
+    run = partial(run_experiment, repeats=2, seed=1, store=store, report_progress=began.append)
+    again = chawla2006.reproduce(directory, run)
+    assert began == []
+    assert again.experiment.results == replication.experiment.results
+
+
+def test_the_text_has_every_table_and_figure(replication):
+    shown = "\n".join(str(part) for part in text.replication_text(replication))
     assert "52 directions computed by this library's trees" in shown
     assert "15 figures of table 1 are counts of the data files" in shown
-    for title in ("Table 1", "Table 2", "Table 3", "Figure 2", "Figure 3"):
+    for title in ("Table 1", "Table 2", "Table 3", "Figure 2", "Figure 3", "Hypothesis 1"):
         assert title in shown
+    assert "As an AUC, 0.3975 would be below chance" in shown
 
 
-def test_the_json_is_complete(study):
-    found = json.loads(json.dumps(study.to_dict()))
+def test_the_json_is_complete(replication):
+    found = json.loads(json.dumps(replication.to_dict()))
     assert len(found["results"]) == 40
     assert len(found["relative_differences"]) == 5 * len(SMOOTHED)
     assert len(found["table_3"]) == 40
+    assert len(found["auc_scales"]) == 5
     assert found["unit"] == "nats"
     assert {cell["basis"] for cell in found["table_1"]["cells"]} == {str(Basis.ARITHMETIC)}
-
-
-def test_figures_are_drawn(study, tmp_path):
-    paths = list(chawla2006.draw_figures(tmp_path / "new", study))
-    assert [path.name for path in paths] == [
-        "figure-2.svg",
-        "figure-2.png",
-        "figure-3.svg",
-        "figure-3.png",
-    ]
-    assert all(path.stat().st_size > 1000 for path in paths)
-
-
-def test_without_a_schema_the_last_columns_rarer_label_is_positive(tmp_path):
-    pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "y"]}).to_csv(tmp_path / "adult.csv", index=False)
-    assert read_dataset("adult", tmp_path).y.tolist() == [True, False, False]
 
 
 def test_a_missing_directory_or_file_is_named(tmp_path):
@@ -145,14 +205,74 @@ def test_a_missing_directory_or_file_is_named(tmp_path):
         chawla2006.reproduce(tmp_path)
 
 
-def test_the_command_asks_for_the_data_on_one_line():
-    done = sureleaf_here("reproduce", "chawla2006")
-    assert done.returncode == 2
-    assert "Name the directory with --data" in done.stderr.replace("\n", " ")
-    assert "Traceback" not in done.stderr
-
-
 @needs_shared
 def test_table_1_agrees_with_the_files():
     part = table_1([read_dataset(name, SHARED / "data") for name in DATASETS])
     assert part.counts[Verdict.AGREES] == len(part.cells) == 15
+
+
+# ---- tables of one's own -------------------------------------------------------------------------
+
+
+def test_the_experiment_runs_on_tables_of_ones_own(directory, tmp_path):
+    tables = [str(directory / f"{name}.csv") for name in ("phoneme", "mammography")]
+    done = sureleaf_here(
+        *("reproduce", "chawla2006", "--tables", *tables, "--target", "target"),
+        *("--repeats", "1", "--figures", str(tmp_path), "--json"),
+    )
+    found = json.loads(done.stdout)
+    assert [one["dataset"] for one in found["results"][:: len(METHODS)]] == [
+        "phoneme",
+        "mammography",
+    ]
+    names = {path.rpartition("/")[2] for path in found["figures"]}
+    assert names == {
+        f"chawla2006-figure-{figure}.{kind}"
+        for figure in ("2-phoneme", "2-mammography", "3")
+        for kind in ("svg", "png")
+    }
+    correlation = found["correlations"][0]
+    assert {"pair", "of_measures", "of_their_ranks"} < set(correlation)
+
+
+def test_the_text_of_ones_own_tables_has_no_printed_figures(directory):
+    tables = chawla2006.read_tables([directory / "adult.csv"], ["target"])
+    experiment = chawla2006.run_experiment(tables, repeats=1)
+    shown = "\n".join(str(part) for part in text.experiment_text(experiment))
+    assert "All measures" in shown
+    assert "Hypothesis" not in shown
+
+
+def test_the_rarer_class_is_positive(directory):
+    (table,) = chawla2006.read_tables([directory / "adult.csv"], ["target"])
+    labels, counts = np.unique(table.y, return_counts=True)
+    assert table.positive == labels[counts.argmin()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Name the directory with --data, or tables of your own"),
+        (("--tables", "a.csv"), "--tables and --target go together"),
+        (("--data", ".", "--tables", "a.csv"), "--data and --tables do not go together"),
+        (("--table", "1"), "--table and --part do not go with chawla2006"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(arguments, message):
+    done = sureleaf_here("reproduce", "chawla2006", *arguments, columns=200)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_options_of_the_experiment_are_refused_for_other_documents():
+    done = sureleaf_here("reproduce", "aw", "--store", "a.db", columns=200)
+    assert (done.returncode, "--store goes with chawla2006 only" in done.stderr) == (2, True)
+
+
+def test_a_table_of_three_classes_is_refused(tmp_path):
+    pd.DataFrame({"a": [1, 2, 3], "y": ["x", "y", "z"]}).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(InvalidArgumentError, match="must have two classes"):
+        chawla2006.read_tables([tmp_path / "t.csv"], ["y"])
+    with pytest.raises(InvalidArgumentError, match="once, or once per table"):
+        chawla2006.read_tables([tmp_path / "t.csv"], ["y", "a"])

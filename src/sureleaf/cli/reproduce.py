@@ -1,5 +1,6 @@
 """``sureleaf reproduce``: recompute the figures of a source document."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +12,17 @@ from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["reproduce"]
 
+_EXPERIMENT = "The experiment of chawla2006"
+
 
 def reproduce(
     document: Annotated[
         str,
         typer.Argument(metavar="DOCUMENT", help="zhang2024, xu2022, aw or chawla2006."),
     ],
+    more_tables: Annotated[
+        list[Path] | None, typer.Argument(metavar="[TABLE]...", help="Further files of --tables.")
+    ] = None,
     table: Annotated[
         list[int] | None,
         typer.Option(
@@ -38,14 +44,50 @@ def reproduce(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder with the data sets of chawla2006."),
+        typer.Option(
+            metavar="DIR",
+            help="Folder with the data sets of the document.",
+            rich_help_panel=_EXPERIMENT,
+        ),
     ] = None,
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Tables of your own instead, of two classes; further files may follow.",
+            rich_help_panel=_EXPERIMENT,
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        options.column_option(
+            "--target",
+            help="Column to predict, once for all tables or once per table.",
+            panel=_EXPERIMENT,
+        ),
+    ] = None,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=1, help="How often 30 % of the rows are held out.", rich_help_panel=_EXPERIMENT
+        ),
+    ] = 3,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where predictions are kept, so that an interrupted run can go on.",
+            rich_help_panel=_EXPERIMENT,
+        ),
+    ] = None,
+    jobs: options.Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Recompute a source document and compare every printed figure.
 
     Each figure agrees with the definition in the document, comes from another
-    computation (which is named), or is a misprint.
+    computation (which is named), or is a misprint. How to do the same with your own
+    table: docs/papers has a page per document (zhang, chawla, xu, aw).
 
     For example:
 
@@ -60,17 +102,30 @@ def reproduce(
     - sureleaf reproduce zhang2024 --json
 
     - sureleaf reproduce chawla2006 --data data
+
+    - sureleaf reproduce chawla2006 --tables a.csv b.csv --target class --store run.db
     """
+    own_tables = [*(tables or []), *(more_tables or [])]
     if document == "chawla2006":
         if table or part:
             raise InvalidArgumentError(
                 "--table and --part do not go with chawla2006. Leave them out."
             )
-        _run_study(data, figures, as_json=as_json)
+        _run_experiment(
+            data,
+            own_tables,
+            target or [],
+            figures,
+            as_json,
+            repeats=repeats,
+            store=store,
+            jobs=jobs,
+        )
         return
-    if data is not None:
+    given = {"--data": data, "--tables": own_tables, "--target": target, "--store": store}
+    for name in (name for name, value in given.items() if value):
         raise InvalidArgumentError(
-            f"--data goes with chawla2006 only; got it with {document!r}. Leave it out."
+            f"{name} goes with chawla2006 only; got it with {document!r}. Leave it out."
         )
     from sureleaf import reproduce as documents
     from sureleaf.reproduce import text
@@ -93,14 +148,53 @@ def reproduce(
         show("", *(f"Drawn: {path}" for path in drawn))
 
 
-def _run_study(data: Path | None, figures: Path | None, *, as_json: bool) -> None:
-    """Repeat the experiment of chawla2006; the direction of effects is compared, not digits."""
-    from sureleaf.reproduce import chawla2006
-    from sureleaf.reproduce.chawla2006.text import study_text
+def _run_experiment(
+    data: Path | None,
+    own_tables: list[Path],
+    target: list[str],
+    figures: Path | None,
+    as_json: bool,
+    *,
+    repeats: int,
+    store: str | None,
+    jobs: int | None,
+) -> None:
+    """Run the experiment on the data sets of the document, or on tables of one's own."""
+    from functools import partial
 
-    study = chawla2006.reproduce(data)
-    drawn = [str(path) for path in chawla2006.draw_figures(figures, study)] if figures else []
-    if as_json:
-        show_json(study.to_dict() | ({"figures": drawn} if figures else {}))
+    from sureleaf.cli.study import draw_progress
+    from sureleaf.reproduce import chawla2006
+    from sureleaf.reproduce.chawla2006 import text
+
+    if own_tables and data is not None:
+        raise InvalidArgumentError("--data and --tables do not go together. Leave one out.")
+    if bool(own_tables) != bool(target):
+        raise InvalidArgumentError(
+            "--tables and --target go together: tables, and their column to predict. For example: "
+            "--tables a.csv b.csv --target class"
+        )
+    is_terminal = sys.stderr.isatty()
+    run = partial(
+        chawla2006.run_experiment,
+        repeats=repeats,
+        store=store,
+        n_jobs=jobs or 1,
+        report_progress=draw_progress if is_terminal else None,
+    )
+    if own_tables:
+        experiment = run(chawla2006.read_tables(own_tables, target))
+        shown, found, names = text.experiment_text(experiment), experiment.to_dict(), None
     else:
-        show(*study_text(study), *(f"Drawn: {path}" for path in drawn))
+        replication = chawla2006.reproduce(data, run)
+        experiment, names = replication.experiment, ["mammography"]
+        shown, found = text.replication_text(replication), replication.to_dict()
+    if is_terminal:
+        sys.stderr.write("\n")
+    drawn: list[str] = []
+    if figures is not None:
+        paths = chawla2006.draw_figures(figures, experiment, histograms_of=names)
+        drawn = [str(path) for path in paths]
+    if as_json:
+        show_json(found | ({"figures": drawn} if figures else {}))
+    else:
+        show(*shown, *(f"Drawn: {path}" for path in drawn))

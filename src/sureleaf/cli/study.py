@@ -11,7 +11,7 @@ from sureleaf.cli import options
 if TYPE_CHECKING:
     from sureleaf.studies import StatusCounts, Store, Study
 
-__all__ = ["study"]
+__all__ = ["draw_progress", "study"]
 
 study = typer.Typer(
     name="study",
@@ -66,7 +66,7 @@ def _run(
 ) -> None:
     from sureleaf import studies
 
-    report = _draw_progress if sys.stderr.isatty() else None
+    report = draw_progress if sys.stderr.isatty() else None
     status = studies.run(
         plan,
         store,
@@ -88,7 +88,8 @@ def _show_next(study_file: Path, store: str | None, as_json: bool) -> None:
         show(f"Show the results: sureleaf study report {study_file}{where}")
 
 
-def _draw_progress(status: "StatusCounts") -> None:
+def draw_progress(status: "StatusCounts") -> None:
+    """Write how far a study is over the last line of the terminal."""
     sys.stderr.write(f"\r{_line(status)}\033[K")
     sys.stderr.flush()
 

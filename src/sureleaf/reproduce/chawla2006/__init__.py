@@ -1,4 +1,4 @@
-"""The experiment of Chawla and Cieslak (2006) run again.
+"""The experiment of Chawla and Cieslak (2006), on their data sets or on tables of one's own.
 
 The other documents are recomputed digit by digit. This one is an experiment: its figures depend
 on which 30 % of the rows were held out, so only the direction of each difference is compared. The
@@ -10,7 +10,22 @@ Chawla, N. V. and Cieslak, D. A. (2006). Evaluating Probability Estimates from D
 AAAI Workshop on Evaluation Methods for Machine Learning.
 """
 
-from sureleaf.reproduce.chawla2006.study import Claim, Study, reproduce
-from sureleaf.reproduce.chawla2006.text import draw_figures
+from sureleaf.reproduce.chawla2006.experiment import (
+    Experiment,
+    MethodResult,
+    read_tables,
+    run_experiment,
+)
+from sureleaf.reproduce.chawla2006.figures import draw_figures
+from sureleaf.reproduce.chawla2006.printed import Claim, Replication, reproduce
 
-__all__ = ["Claim", "Study", "draw_figures", "reproduce"]
+__all__ = [
+    "Claim",
+    "Experiment",
+    "MethodResult",
+    "Replication",
+    "draw_figures",
+    "read_tables",
+    "reproduce",
+    "run_experiment",
+]

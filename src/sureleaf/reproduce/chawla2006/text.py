@@ -1,72 +1,93 @@
-"""The results of the experiment as text for a terminal, and Figures 2 and 3 drawn."""
+"""The results of the experiment as text for a terminal."""
 
 import math
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sureleaf.plots.display import new_figure, save
-from sureleaf.reproduce.chawla2006.study import (
+from sureleaf.reproduce.chawla2006.experiment import (
+    MEASURES,
+    PAIRS,
+    SMOOTHED,
+    TEST_SHARE,
+    Experiment,
+)
+from sureleaf.reproduce.chawla2006.figures import HISTOGRAMS
+from sureleaf.reproduce.chawla2006.printed import (
     COMPARED_PAIRS,
     CORRELATIONS,
-    MEASURES,
-    METHODS,
-    SMOOTHED,
+    SOURCE,
     TABLE_3,
-    TABLE_3_COLUMNS,
-    Study,
+    Replication,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = ["experiment_text", "replication_text"]
 
-__all__ = ["draw_figures", "study_text"]
-
-_HISTOGRAMS = ("unpruned, frequency", "unpruned, Laplace", "bagged")
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
-def study_text(study: Study) -> list[RenderableType]:
-    """Return the tables and figures of a study, its claims, and a sentence that counts them."""
-    claims = study.claims()
+def experiment_text(experiment: Experiment) -> list[RenderableType]:
+    """Return the results on tables of one's own."""
+    return [
+        _how(experiment),
+        _heading("All measures"),
+        _all_measures(experiment),
+        _heading("Difference relative to the frequencies of the unpruned tree"),
+        _relative_differences(experiment),
+        _heading("Correlations over tables and methods"),
+        _correlations(experiment),
+        *_histograms(experiment, experiment.datasets),
+    ]
+
+
+def replication_text(replication: Replication) -> list[RenderableType]:
+    """Return the results beside the printed ones, the claims, and a sentence that counts them."""
+    experiment, claims = replication.experiment, replication.claims
     n_agree = sum(claim.agrees for claim in claims)
     return [
-        Text(study.source, style="bold"),
-        f"30 % of the rows held out {study.repeats} times, seed {study.seed}. NCE in nats; a "
-        f"probability of zero counts as {study.zero:g}. Printed NCE is assumed to be in base 10.",
+        Text(SOURCE, style="bold"),
+        _how(experiment),
         _heading("Table 1: the data sets, printed and counted in the files"),
-        _table_1(study),
+        _table_1(replication),
         _heading("All measures"),
-        _all_measures(study),
+        _all_measures(experiment),
         _heading("Table 3: unpruned and pruned trees; printed NCE converted to nats"),
-        _table_3(study),
+        _table_3(replication),
+        _base_sentence(replication),
+        _heading("Hypothesis 2: the printed areas are 2 AUC - 1, not AUC"),
+        _auc_scales(replication),
+        _auc_sentence(replication),
         _heading("Figure 3: difference relative to the frequencies of the unpruned tree"),
-        _relative_differences(study),
+        _relative_differences(experiment),
         _heading("Table 2: correlations over data sets and methods"),
-        _correlations(study),
-        _heading("Figure 2: predicted probability of the positive rows of mammography, by tenths"),
-        _histograms(study),
+        _correlations(experiment, CORRELATIONS),
+        *_histograms(experiment, ("mammography",)),
         _heading("Directions in table 3; NO marks those that differ from the printed ones"),
-        _directions(study),
-        _heading("Directions in the text and in table 2"),
-        _statements(study),
+        _directions(replication),
+        _heading("Directions in the text, and signs in table 2"),
+        _statements(replication),
         "",
         f"{len(claims)} directions computed by this library's trees: {n_agree} agree, "
-        f"{len(claims) - n_agree} do not. {len(study.table_1.cells)} figures of table 1 are "
+        f"{len(claims) - n_agree} do not. {len(replication.table_1.cells)} figures of table 1 are "
         "counts of the data files.",
     ]
+
+
+def _how(experiment: Experiment) -> str:
+    return (
+        f"{TEST_SHARE:.0%} of the rows held out {experiment.repeats} times, seed "
+        f"{experiment.seed}. NCE in nats; a probability of zero counts as {experiment.floor:g}."
+    )
 
 
 def _heading(text: str) -> Text:
     return Text(f"\n{text}", style="bold")
 
 
-def _table(headers: Iterable[str], rows: Iterable[Iterable[str]], *, n_left: int = 1) -> Table:
+def _table(headers: Iterable[str], rows: Iterable[Iterable[str]], *, n_left: int = 2) -> Table:
     """Build a table whose first columns are aligned to the left."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, header in enumerate(headers):
@@ -76,7 +97,7 @@ def _table(headers: Iterable[str], rows: Iterable[Iterable[str]], *, n_left: int
     return table
 
 
-def _table_1(study: Study) -> Table:
+def _table_1(replication: Replication) -> Table:
     rows = [
         [
             cell.row,
@@ -85,111 +106,151 @@ def _table_1(study: Study) -> Table:
             f"{cell.defined.value:,.{4 if cell.decimals > 0 else 0}f}",
             str(cell.verdict),
         ]
-        for cell in study.table_1.cells
+        for cell in replication.table_1.cells
     ]
-    return _table(["", "", "printed", "in the file", ""], rows, n_left=2)
+    return _table(["", "", "printed", "in the file", ""], rows)
 
 
-def _all_measures(study: Study) -> Table:
-    rows = []
-    for name in study.datasets:
-        for method in METHODS:
-            result = study.result(name, method)
-            values = [f"{result.measure(measure):.4f}" for measure in MEASURES]
-            rows.append([name, method, *values, f"{result.zeros:.2%}"])
-    return _table(["", "", *MEASURES, "zeros"], rows, n_left=2)
-
-
-def _table_3(study: Study) -> Table:
-    rows = []
-    for name in study.datasets:
-        for method in dict.fromkeys(method for _, method in TABLE_3_COLUMNS):
-            cells = []
-            for measure, unit in (("NCE", math.log(10)), ("AUC", 1.0)):
-                printed = TABLE_3[name][TABLE_3_COLUMNS.index((measure, method))] * unit
-                cells += [f"{printed:.4f}", f"{study.result(name, method).measure(measure):.4f}"]
-            zero = study.implied_zero(name, method)
-            rows.append([name, method, *cells, "" if zero is None else f"{zero:.0e}"])
-    headers = ["NCE printed", "computed", "AUC printed", "computed", "zero that would fit"]
-    return _table(["", "", *headers], rows, n_left=2)
-
-
-def _relative_differences(study: Study) -> Table:
+def _all_measures(experiment: Experiment) -> Table:
     rows = [
-        [name, method, *(f"{study.relative(name, method, m):+.1%}" for m in MEASURES)]
-        for name in study.datasets
+        [
+            one.dataset,
+            one.method,
+            *(f"{one.measure(measure):.4f}" for measure in MEASURES),
+            f"{one.zeros:.2%}",
+        ]
+        for one in experiment.results
+    ]
+    return _table(["", "", *MEASURES, "zeros"], rows)
+
+
+def _table_3(replication: Replication) -> Table:
+    rows = []
+    for name, method in dict.fromkeys((name, method) for name, _, method in TABLE_3):
+        found = replication.experiment.result(name, method)
+        floor = replication.implied_floor(name, method)
+        rows.append(
+            [
+                name,
+                method,
+                f"{TABLE_3[name, 'NCE', method] * math.log(10):.4f}",
+                f"{found.nce:.4f}",
+                f"{TABLE_3[name, 'AUC', method]:.4f}",
+                f"{found.auc:.4f}",
+                "" if floor is None else f"{floor:.0e}",
+            ]
+        )
+    headers = ["NCE printed", "computed", "AUC printed", "computed", "zero that would fit"]
+    return _table(["", "", *headers], rows)
+
+
+def _base_sentence(replication: Replication) -> str:
+    pairs = [
+        (TABLE_3[name, "NCE", method], found.nce)
+        for name, measure, method in TABLE_3
+        if measure == "NCE" and not (found := replication.experiment.result(name, method)).zeros
+    ]
+    as_base_10, as_nats = (
+        sum(abs(printed * factor - nce) for printed, nce in pairs) / len(pairs)
+        for factor in (math.log(10), 1.0)
+    )
+    return (
+        f"Hypothesis 1: printed NCE is in base 10. Mean difference of the {len(pairs)} figures "
+        f"without a probability of zero: {as_base_10:.3f}, and {as_nats:.3f} if they were in nats."
+    )
+
+
+def _auc_scales(replication: Replication) -> Table:
+    rows = [
+        [
+            one.dataset,
+            f"{one.difference_as_auc:.3f}",
+            f"{one.difference_as_2_auc_minus_1:.3f}",
+            f"{one.inside_as_auc}",
+            f"{one.inside_as_2_auc_minus_1}",
+        ]
+        for one in replication.auc_scales
+    ]
+    headers = ["difference as AUC", "as 2 AUC - 1", "of 4 inside our range as AUC", "as 2 AUC - 1"]
+    return _table(["", *headers], rows, n_left=1)
+
+
+def _auc_sentence(replication: Replication) -> str:
+    scales, n = replication.auc_scales, len(replication.auc_scales)
+    as_auc = sum(one.difference_as_auc for one in scales) / n
+    as_double = sum(one.difference_as_2_auc_minus_1 for one in scales) / n
+    against = [
+        one.dataset for one in scales if one.difference_as_auc < one.difference_as_2_auc_minus_1
+    ]
+    below = [
+        f"{area:.4f}" for (_, what, _), area in TABLE_3.items() if what == "AUC" and area < 0.5
+    ]
+    return (
+        f"Mean difference {as_auc:.3f} as AUC, {as_double:.3f} as 2 AUC - 1; inside the range of "
+        f"our {replication.experiment.repeats} repeats {sum(one.inside_as_auc for one in scales)} "
+        f"and {sum(one.inside_as_2_auc_minus_1 for one in scales)} of {len(TABLE_3) // 2} figures. "
+        f"As an AUC, {' and '.join(below)} would be below chance. Nearer as AUC: "
+        f"{', '.join(against) or 'no data set'}. The document does not say; no direction depends "
+        "on it."
+    )
+
+
+def _relative_differences(experiment: Experiment) -> Table:
+    rows = [
+        [name, method, *(_percent(experiment.relative(name, method, m)) for m in MEASURES)]
+        for name in experiment.datasets
         for method in SMOOTHED
     ]
-    return _table(["", "", *MEASURES], rows, n_left=2)
+    return _table(["", "", *MEASURES], rows)
 
 
-def _correlations(study: Study) -> Table:
-    raw, relative = study.correlations(), study.correlations(relative=True)
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:+.1%}"
+
+
+def _correlations(
+    experiment: Experiment, printed: dict[tuple[str, str], float] | None = None
+) -> Table:
+    ways = experiment.correlations_by_way()
+    if printed is not None:
+        ways = {"printed": printed, **ways}
     rows = [
-        [f"{a}, {b}", f"{printed:.4f}", f"{raw[a, b]:.4f}", f"{relative[a, b]:.4f}"]
-        for (a, b), printed in CORRELATIONS.items()
+        [f"{a}, {b}", *(_two_decimals(found[a, b]) for found in ways.values())] for a, b in PAIRS
     ]
-    return _table(["", "printed", "computed", "of relative differences"], rows)
+    return _table(["", *(way.replace("_", " ") for way in ways)], rows, n_left=1)
 
 
-def _histograms(study: Study) -> Table:
+def _two_decimals(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
+def _histograms(experiment: Experiment, names: Iterable[str]) -> list[RenderableType]:
     rows = []
-    for method in _HISTOGRAMS:
-        shares = study.result("mammography", method).histogram
-        bars = "".join(_BARS[math.ceil(share * (len(_BARS) - 1))] for share in shares)
-        rows.append([method, bars, " ".join(f"{100 * share:3.0f}" for share in shares)])
-    return _table(["", "0 to 1", "% of the rows"], rows, n_left=3)
+    for name in names:
+        for method in HISTOGRAMS:
+            shares = experiment.result(name, method).histogram
+            bars = "".join(_BARS[math.ceil(share * (len(_BARS) - 1))] for share in shares)
+            rows.append([name, method, bars, " ".join(f"{100 * share:3.0f}" for share in shares)])
+    return [
+        _heading("Figure 2: predicted probability of the positive rows, by tenths"),
+        _table(["", "", "0 to 1", "% of the rows"], rows, n_left=4),
+    ]
 
 
-def _directions(study: Study) -> Table:
-    claims = iter(claim for claim in study.claims() if claim.where == "table 3")
+def _directions(replication: Replication) -> Table:
+    claims = iter(claim for claim in replication.claims if claim.where == "table 3")
     rows = []
     for measure, method, other in COMPARED_PAIRS:
-        row = [next(claims) for _ in study.datasets]
+        row = [next(claims) for _ in replication.experiment.datasets]
         words = [claim.computed.split(" (")[0] + ("" if claim.agrees else " NO") for claim in row]
         rows.append([f"{measure}: {method} than {other}", *words])
-    return _table(["", *study.datasets], rows)
+    return _table(["", *replication.experiment.datasets], rows, n_left=1)
 
 
-def _statements(study: Study) -> Table:
+def _statements(replication: Replication) -> Table:
     rows = [
         ["yes" if claim.agrees else "NO", claim.printed, claim.computed]
-        for claim in study.claims()
+        for claim in replication.claims
         if claim.where != "table 3"
     ]
     return _table(["", "printed", "computed"], rows, n_left=3)
-
-
-# ---- Figures 2 and 3 -----------------------------------------------------------------------------
-
-
-def draw_figures(directory: Path, study: Study) -> Iterator[Path]:
-    """Draw the histograms of Figure 2 and the relative differences of Figure 3."""
-    yield from save(_figure_2(study), directory, "figure-2")
-    yield from save(_figure_3(study), directory, "figure-3")
-
-
-def _figure_2(study: Study) -> "Figure":
-    figure = new_figure(10, 3.2)
-    tenths = [(tenth + 0.5) / 10 for tenth in range(10)]
-    for axes, method in zip(figure.subplots(1, 3, sharey=True), _HISTOGRAMS, strict=True):
-        axes.bar(tenths, study.result("mammography", method).histogram, width=0.09)
-        axes.set(title=method, xlabel="predicted probability of the positive class", xlim=(0, 1))
-    figure.axes[0].set_ylabel("proportion of the positive rows")
-    return figure
-
-
-def _figure_3(study: Study) -> "Figure":
-    figure = new_figure(12, 7)
-    grid = figure.subplots(2, 3)
-    for axes, name in zip(grid.flat, study.datasets, strict=False):
-        for index, method in enumerate(SMOOTHED):
-            heights = [study.relative(name, method, measure) for measure in MEASURES]
-            positions = [group + (index - 1.5) * 0.2 for group in range(len(MEASURES))]
-            axes.bar(positions, heights, width=0.18, label=method)
-        axes.axhline(0, color="black", linewidth=0.8)
-        axes.set(title=name, xticks=range(len(MEASURES)), xticklabels=MEASURES)
-    grid[1, 0].set_ylabel("relative difference")
-    grid[1, 2].axis("off")
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="lower right")
-    return figure

@@ -1,0 +1,295 @@
+"""Eight ways to estimate probabilities with C4.5's trees, compared on tables of two classes.
+
+The experiment is a study of `sureleaf.studies`: 30 % of the rows are held out several times, every
+prediction is kept, and a run that was interrupted goes on where it ended. NCE is the negative
+cross-entropy in nats, QL the quadratic loss, 01L the 0/1 loss at .5 and AUC the area under the ROC
+curve; figures are means over the repeats.
+"""
+
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sureleaf import measures
+from sureleaf.commands.question import read_question
+from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.evaluation.designs import RepeatedHoldout
+from sureleaf.studies import DataSet, Learner, StatusCounts, Store, Study, StudyResults, run
+
+__all__ = [
+    "BASELINE",
+    "FLOOR",
+    "MEASURES",
+    "METHODS",
+    "PAIRS",
+    "SMOOTHED",
+    "Experiment",
+    "MethodResult",
+    "read_tables",
+    "run_experiment",
+]
+
+REPEATS = 3
+FLOOR = 1e-6
+"""What a probability of zero counts as in NCE; the document does not say what it does."""
+
+TEST_SHARE = 0.3
+_N_BAGS = 30
+
+BASELINE = "unpruned, frequency"
+SMOOTHED = ("unpruned, Laplace", "unpruned, m-estimate", "bagged", "bagged, Laplace")
+"""The methods of Figure 3."""
+METHODS = (
+    BASELINE,
+    *SMOOTHED,
+    *(f"pruned, {estimate}" for estimate in ("frequency", "Laplace", "m-estimate")),
+)
+_LEAF_ESTIMATES = {"frequency": "frequency", "Laplace": "laplace", "m-estimate": "m_estimate"}
+
+MEASURES = ("NCE", "QL", "01L", "AUC")
+PAIRS = tuple((a, b) for index, a in enumerate(MEASURES) for b in MEASURES[index + 1 :])
+"""The pairs of measures whose correlations Table 2 has."""
+
+
+@dataclass(frozen=True)
+class MethodResult:
+    """The measures of one method on one table, averaged over the repeats."""
+
+    dataset: str
+    method: str  # one of `METHODS`
+    nce: float  # in nats, a probability of zero raised to the floor
+    ql: float
+    error: float
+    auc: float
+    zeros: float  # proportion of the test rows whose true class has probability zero
+    auc_low: float  # the lowest and highest area of the repeats
+    auc_high: float
+    # Proportion of the positive test rows whose predicted probability is in each tenth.
+    histogram: tuple[float, ...]
+
+    def measure(self, name: str) -> float:
+        """Return one of `MEASURES`."""
+        return dict(zip(MEASURES, (self.nce, self.ql, self.error, self.auc), strict=True))[name]
+
+
+def read_tables(paths: Sequence[Path], targets: Sequence[str]) -> list[DataSet]:
+    """Read tables of two classes; the rarer class is positive, as in the document.
+
+    `targets` has the name of the column to predict, one for all tables or one per table.
+    """
+    if len(targets) not in (1, len(paths)):
+        raise InvalidArgumentError(
+            f"target must be given once, or once per table; got {len(targets)} for "
+            f"{len(paths)} tables."
+        )
+    tables = []
+    for path, target in zip(paths, cycle(targets), strict=False):
+        question = read_question(path, target)
+        labels, counts = np.unique(question.y, return_counts=True)
+        if len(labels) != 2:
+            raise InvalidArgumentError(
+                f"the target of {path.name} must have two classes, as in the document; got "
+                f"{len(labels)}. Keep or merge two of them."
+            )
+        positive = labels.tolist()[counts.argmin()]
+        tables.append(DataSet(path.stem, X=question.X, y=question.y, positive=positive))
+    return tables
+
+
+def _learners() -> list[Learner]:
+    # Levels are not asked for. The counts of the training rows cost nothing.
+    def tree(pruning: str | None, estimate: str) -> TreeClassifier:
+        return TreeClassifier.c45(
+            pruning=pruning, leaf_estimate=_LEAF_ESTIMATES[estimate], levels_from="training"
+        )
+
+    models: dict[str, Any] = {}
+    for method in METHODS:
+        growing, _, estimate = method.partition(", ")
+        models[method] = tree(
+            None if growing != "pruned" else "pessimistic", estimate or "frequency"
+        )
+        if growing == "bagged":
+            # The same seed gives both kinds of leaves the same bags.
+            models[method] = BaggedTreesClassifier(
+                estimator=models[method], n_estimators=_N_BAGS, random_state=0
+            )
+    return [Learner(method, model) for method, model in models.items()]
+
+
+def run_experiment(
+    tables: Sequence[DataSet],
+    *,
+    repeats: int = REPEATS,
+    seed: int = 0,
+    floor: float = FLOOR,
+    store: str | Path | None = None,
+    n_jobs: int = 1,
+    report_progress: Callable[[StatusCounts], None] | None = None,
+) -> "Experiment":
+    """Fit and evaluate every method on every table.
+
+    Parameters
+    ----------
+    tables : sequence of DataSet
+        With two classes each.
+    repeats : int
+        How often 30 % of the rows are held out.
+    seed : int
+        Of the rows that are held out.
+    floor : float
+        What a probability of zero counts as in NCE.
+    store : path or URL, optional
+        Where predictions are kept, so that an interrupted run can go on; by default nowhere.
+    n_jobs : int
+        Worker processes.
+    report_progress : callable, optional
+        Called with the status of the study about once in a second.
+    """
+    design = RepeatedHoldout(repeats, TEST_SHARE)
+    study = Study("chawla2006", tables, _learners(), design, seed, measures=("nce",))
+    with tempfile.TemporaryDirectory() as folder:
+        opened = Store(store or Path(folder) / "study.db", create=True)
+        run(study, opened, n_jobs=n_jobs, report_progress=report_progress)
+        results = StudyResults(opened, study.name)
+        if failures := results.failures():
+            first = failures[0]
+            raise FailedFitError(
+                f"{len(failures)} fits failed; the first one, {first.learner} on {first.data}: "
+                f"{first.reason}"
+            )
+        found = [
+            _method_result(results, table.name, method, floor)
+            for table in tables
+            for method in METHODS
+        ]
+    return Experiment(tuple(table.name for table in tables), repeats, seed, floor, tuple(found))
+
+
+def _method_result(results: StudyResults, dataset: str, method: str, floor: float) -> MethodResult:
+    evaluation = results.evaluation(dataset, method)
+    assert evaluation is not None, "a study without failures has all evaluations"
+    rows = evaluation.predictions
+    assert rows.probabilities is not None, "trees have probabilities"
+    code = evaluation.positive_code
+    by_repeat = []
+    for split in np.unique(rows.split):
+        tested = rows.split == split
+        by_repeat.append(
+            _measures(
+                rows.truth[tested] == rows.classes[code], rows.probabilities[tested, code], floor
+            )
+        )
+    nce, ql, error, auc, zeros, *histogram = np.mean(by_repeat, axis=0).tolist()
+    areas = [values[3] for values in by_repeat]
+    ends = float(min(areas)), float(max(areas))
+    return MethodResult(dataset, method, nce, ql, error, auc, zeros, *ends, tuple(histogram))
+
+
+def _measures(
+    truth: NDArray[np.bool_], positive: NDArray[np.float64], floor: float
+) -> NDArray[np.float64]:
+    """Return NCE, quadratic loss, 0/1 loss, AUC, zeros, and the histogram of Figure 2."""
+    probabilities = np.column_stack([1.0 - positive, positive])
+    zeros = probabilities[np.arange(len(truth)), truth.astype(int)] <= 0.0
+    tenths = np.histogram(positive[truth], bins=10, range=(0.0, 1.0))[0] / max(1, truth.sum())
+    losses = [
+        measures.nce(truth, probabilities, floor=floor),
+        measures.quadratic_loss(truth, probabilities),
+        float(((positive > 0.5) != truth).mean()),
+        measures.auc(truth, positive),
+        zeros.mean(),
+    ]
+    return np.concatenate([losses, tenths])
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What `run_experiment` found."""
+
+    datasets: tuple[str, ...]
+    repeats: int  # how often 30 % of the rows were held out
+    seed: int
+    floor: float  # what a probability of zero counts as in NCE
+    results: tuple[MethodResult, ...]  # by table, then by method
+
+    def result(self, dataset: str, method: str) -> MethodResult:
+        """Return the result of a method on a table."""
+        (result,) = (r for r in self.results if (r.dataset, r.method) == (dataset, method))
+        return result
+
+    def relative(self, dataset: str, method: str, measure: str) -> float:
+        """Return (method - baseline) / baseline, Figure 3; the baseline is `BASELINE`."""
+        base = self.result(dataset, BASELINE).measure(measure)
+        return (self.result(dataset, method).measure(measure) - base) / base if base else math.nan
+
+    def correlations(
+        self, *, relative: bool = False, ranks: bool = False
+    ) -> dict[tuple[str, str], float]:
+        """Correlate the measures over tables and methods, Table 2; NaN where one is constant.
+
+        The document does not say which values it correlates: the measures themselves (here the
+        five methods without pruning) or the relative differences (the four smoothed methods).
+        With ``ranks`` the correlation is Spearman's, else Pearson's.
+        """
+        values = {
+            measure: np.array(
+                [
+                    self.relative(name, method, measure)
+                    if relative
+                    else self.result(name, method).measure(measure)
+                    for name in self.datasets
+                    for method in (SMOOTHED if relative else (BASELINE, *SMOOTHED))
+                ]
+            )
+            for measure in MEASURES
+        }
+        if ranks:
+            values = {measure: stats.rankdata(one) for measure, one in values.items()}
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {(a, b): float(np.corrcoef(values[a], values[b])[0, 1]) for a, b in PAIRS}
+
+    def correlations_by_way(self) -> dict[str, dict[tuple[str, str], float]]:
+        """Return the four kinds of correlations by their names."""
+        return {
+            "of_measures": self.correlations(),
+            "of_their_ranks": self.correlations(ranks=True),
+            "of_relative_differences": self.correlations(relative=True),
+            "of_ranks_of_those": self.correlations(relative=True, ranks=True),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all results as plain values for JSON."""
+        correlations = self.correlations_by_way()
+        return {
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "floor": self.floor,
+            "unit": "nats",
+            "results": [asdict(result) for result in self.results],
+            "relative_differences": [
+                {
+                    "dataset": name,
+                    "method": method,
+                    **{measure: self.relative(name, method, measure) for measure in MEASURES},
+                }
+                for name in self.datasets
+                for method in SMOOTHED
+            ],
+            "correlations": [
+                {"pair": list(pair), **{way: found[pair] for way, found in correlations.items()}}
+                for pair in PAIRS
+            ],
+        }
+
+    def __repr__(self) -> str:
+        return f"Experiment({len(self.datasets)} tables, {len(METHODS)} methods)"
