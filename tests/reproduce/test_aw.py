@@ -1,8 +1,11 @@
 """Which examples of the slides agree with their own definitions, and which do not."""
 
+from pathlib import Path
+
 import pytest
 
-from sureleaf.reproduce import Basis, Cell, Verdict, reproduce
+from sureleaf.reproduce import Basis, Cell, Verdict, draw_figures, reproduce
+from sureleaf.reproduce.aw import distributed_tree
 
 DOCUMENT = reproduce("aw")
 
@@ -78,11 +81,18 @@ def test_the_costs_are_those_of_the_slides() -> None:
     assert cell("cost", "cost", "M2").defined.value == 4255
 
 
-def test_slides_and_notes_have_no_figures_to_draw(tmp_path: object) -> None:
-    from sureleaf.reproduce import draw_figures
+def test_the_tree_and_a_learning_curve_are_drawn(tmp_path: Path) -> None:
+    drawn = {path.name for path in draw_figures("aw", tmp_path)}
+    assert drawn == {
+        f"aw-{n}.{kind}" for n in ("tree", "learning-curve") for kind in ("svg", "png")
+    }
+    assert "Refund = No" in (tmp_path / "aw-tree.svg").read_text(encoding="utf-8")
 
-    assert draw_figures("aw", str(tmp_path)) == []
-    assert draw_figures("xu2022", str(tmp_path)) == []
+
+def test_row_10_is_in_both_branches_of_the_tree() -> None:
+    assert "Marital Status = Married: No   81.8 % (3.67 rows: No 3, Yes 0.67)" in (
+        distributed_tree().rules()
+    )
 
 
 def test_the_parts_that_only_repeat_the_slides() -> None:

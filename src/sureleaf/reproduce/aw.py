@@ -1,6 +1,7 @@
 """The worked examples of the slides "Model Evaluation" by A. W. recomputed.
 
-The figures on the slides are sketches without numbers, so none is drawn.
+The figures on the slides are sketches without numbers: the tree with the distributed row is grown
+from the ten rows of the slides, the learning curve is that of a data set of scikit-learn.
 
 References
 ----------
@@ -17,12 +18,16 @@ from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from sureleaf.comparison import compare_rates, paired_t
+from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import measures
 from sureleaf.levels import entropies
+from sureleaf.plots import LearningCurveDisplay
+from sureleaf.plots.display import new_axes, new_figure, save
 from sureleaf.reproduce.cells import (
     Part,
     Reproduction,
@@ -55,8 +60,21 @@ def reproduce() -> Reproduction:
 
 
 def draw_figures(directory: Path) -> Iterator[Path]:
-    """Draw nothing: the slides have no figures with numbers."""
-    yield from ()
+    """Draw the tree with the distributed row and a learning curve, and yield their paths."""
+    from sklearn.datasets import load_breast_cancer
+
+    figure, axes = new_axes(
+        "The tree of the ten rows", "Row 10 counts 3/9 where Refund is Yes and 6/9 where it is No."
+    )
+    axes.text(0, 0.95, distributed_tree().rules(), family="monospace", fontsize=8, va="top")
+    axes.axis("off")
+    yield from save(figure, directory, "aw-tree")
+    X, y = load_breast_cancer(return_X_y=True)
+    display = LearningCurveDisplay.from_estimator(TreeClassifier.c45(), X, y, random_state=0)
+    figure = new_figure(*display.figure_size())
+    title = "Learning curve: C4.5's tree on a data set of breast cancer"
+    display.plot(ax=figure.add_subplot(), title=title)
+    yield from save(figure, directory, "aw-learning-curve")
 
 
 # ---- missing values: the gain of a split, where a row goes, how a new row is predicted -----------
@@ -77,9 +95,22 @@ _ROWS = (
 )
 
 
-def _entropy_in_bits(counts: ArrayLike) -> float:
-    totals = np.asarray(counts, dtype=np.float64)
-    return float(entropies.shannon(totals / totals.sum())) / math.log(2)
+def _entropy(counts: ArrayLike) -> float:
+    return float(entropies.entropy(counts))
+
+
+def distributed_tree() -> TreeClassifier:
+    """Grow the tree of the ten rows, without pruning."""
+    refund, status, labels = zip(*_ROWS, strict=True)
+    tree = TreeClassifier.c45(
+        criterion="entropy",
+        min_samples_leaf=1,
+        pruning=None,
+        collapse=False,
+        leaf_estimate="frequency",
+        levels_from="training",
+    )
+    return tree.fit(pa.table({"Refund": refund, "Marital Status": status}), labels)
 
 
 def _class_counts(refund: str | None) -> list[int]:
@@ -96,10 +127,10 @@ def gain_with_missing_value() -> Part:
     yes, no, missing = _class_counts("Yes"), _class_counts("No"), _class_counts(None)
     n_rows, n_known = len(_ROWS), sum(yes) + sum(no)
     known_share = n_known / n_rows
-    before = _entropy_in_bits(np.add(yes, no))
-    before_all = _entropy_in_bits(np.add(np.add(yes, no), missing))
+    before = _entropy(np.add(yes, no))
+    before_all = _entropy(np.add(np.add(yes, no), missing))
     sizes = np.array([sum(yes), sum(no)])
-    inside = np.array([_entropy_in_bits(yes), _entropy_in_bits(no)])
+    inside = np.array([_entropy(yes), _entropy(no)])
     after, after_all = float(sizes @ inside / n_known), float(sizes @ inside / n_rows)
     gain_all = known_share * before_all - after_all
     cells = (

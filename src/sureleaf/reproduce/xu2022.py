@@ -1,7 +1,7 @@
 """The examples of Xu (2022) recomputed.
 
-The figures of these notes are sketches of ROC curves without numbers, so none is drawn. Equation
-and table numbers are those of the notes.
+The figures of these notes are sketches of scores and ROC curves without numbers. They are drawn
+from scores that are made here. Equation and table numbers are those of the notes.
 
 References
 ----------
@@ -10,11 +10,16 @@ Xu, Richard (2022). Model evaluation for classification. Lecture notes, 15 Augus
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sureleaf.arguments import FloatArray
 from sureleaf.evaluation import measures
+from sureleaf.plots import RocDisplay
+from sureleaf.plots.display import BLUE, GREY, RED, new_axes, new_figure, save
 from sureleaf.reproduce.cells import (
     Cell,
     Part,
@@ -24,7 +29,10 @@ from sureleaf.reproduce.cells import (
     check_cell,
 )
 
-__all__ = ["draw_figures", "reproduce"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["SCORES", "ScoredRows", "draw_figures", "reproduce"]
 
 SOURCE = "Richard Xu, Model evaluation for classification, lecture notes, 15 August 2022"
 
@@ -61,11 +69,6 @@ def reproduce() -> Reproduction:
         roc_curves(),
     )
     return Reproduction("xu2022", SOURCE, parts)
-
-
-def draw_figures(directory: Path) -> Iterator[Path]:
-    """Draw nothing: the notes have no figures with numbers."""
-    yield from ()
 
 
 def bootstrap_samples() -> Part:
@@ -165,3 +168,91 @@ def roc_curves() -> Part:
         check_cell("overlapping", "area", 0.5, 1, by_library(measures.auc(truth, np.ones(100)))),
     )
     return Part("ROC curves", "(26) and the areas of the two extremes", "score >= t", "", cells)
+
+
+# ---- Figures 1 to 5: scores on a line, and their ROC curves --------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Scores of negative and positive rows."""
+
+    title: str
+    negative: FloatArray
+    positive: FloatArray
+
+    @property
+    def truth(self) -> FloatArray:
+        """0 for the negative rows, then 1 for the positive ones."""
+        return np.repeat([0.0, 1.0], [len(self.negative), len(self.positive)])
+
+    @property
+    def scores(self) -> FloatArray:
+        """The scores in the same order."""
+        return np.concatenate([self.negative, self.positive])
+
+    def rates(self, threshold: float) -> tuple[float, float]:
+        """Return false and true positive rate, (24), at a threshold."""
+        rates = (self.negative >= threshold).mean(), (self.positive >= threshold).mean()
+        return float(rates[0]), float(rates[1])
+
+
+SCORES = (
+    ScoredRows("completely separable", np.linspace(0.05, 0.25, 12), np.linspace(0.75, 0.95, 12)),
+    ScoredRows(
+        "not completely separable", np.linspace(0.05, 0.65, 12), np.linspace(0.35, 0.95, 12)
+    ),
+    ScoredRows("random labels", np.linspace(0.05, 0.95, 12), np.linspace(0.05, 0.95, 12)),
+)
+"""Figures 1 and 2, 3 and 4, and 5."""
+
+
+def draw_figures(directory: Path) -> Iterator[Path]:
+    """Draw the five figures as SVG and PNG files and yield their paths."""
+    separable, overlapping, random = SCORES
+    drawings = (
+        _draw_line(separable, 1, (0.35, 0.5, 0.65)),
+        _draw_roc(separable, 2, (0.15, 0.5, 0.85)),
+        _draw_line(overlapping, 3, (0.3, 0.5, 0.7)),
+        _draw_roc(overlapping, 4, (0.3, 0.5, 0.7)),
+        _draw_roc(random, 5, (0.3, 0.5, 0.7)),
+    )
+    for number, drawing in enumerate(drawings, start=1):
+        yield from save(drawing, directory, f"xu2022-figure-{number}")
+
+
+def _draw_line(rows: ScoredRows, number: int, thresholds: tuple[float, ...]) -> "Figure":
+    figure, axes = new_axes(
+        f"Figure {number}. Scores that are {rows.title}",
+        "Each threshold with its true and false positive rate.",
+    )
+    for scores, height, colour, name in (
+        (rows.negative, 0.0, BLUE, "negative"),
+        (rows.positive, 0.2, RED, "positive"),
+    ):
+        axes.plot(scores, np.full(len(scores), height), "o", color=colour, label=name)
+    for threshold in thresholds:
+        false, true = rows.rates(threshold)
+        axes.axvline(threshold, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+        axes.annotate(
+            f"t = {threshold:g}\nTPR {true:.2f}\nFPR {false:.2f}",
+            (threshold, 0.62),
+            ha="center",
+            fontsize=8,
+            backgroundcolor="white",
+        )
+    axes.set(xlabel="score", yticks=[], ylim=(-0.2, 0.9), xlim=(0, 1))
+    axes.legend(frameon=False, loc="lower right")
+    return figure
+
+
+def _draw_roc(rows: ScoredRows, number: int, thresholds: tuple[float, ...]) -> "Figure":
+    figure = new_figure(6.2, 5.6)
+    display = RocDisplay.from_predictions(rows.truth, rows.scores, name="area")
+    title = f"Figure {number}. ROC curve, {rows.title}"
+    axes = display.plot(ax=figure.add_subplot(), title=title).ax_
+    for threshold in thresholds:
+        point = rows.rates(threshold)
+        axes.plot(*point, "o", color=RED)
+        axes.annotate(f"t = {threshold:g}", point, xytext=(6, -12), textcoords="offset points")
+    return figure
