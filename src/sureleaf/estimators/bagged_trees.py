@@ -30,11 +30,10 @@ from sureleaf.model.out_of_bag import (
     out_of_bag_evidence,
     out_of_bag_sums,
 )
-from sureleaf.model.plain_values import estimate_from_plain, estimate_to_plain
+from sureleaf.model.state import estimate_from_plain, estimate_to_plain
 from sureleaf.probability import LeafEstimate, PrevalenceMix, Shrinkage, find_estimate
 from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
-from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, Tree, thread_map
 
 __all__ = ["BaggedTreesClassifier"]
@@ -56,7 +55,7 @@ FOREST_TREE: Final[dict[str, Any]] = {
 _MOST_TREES: Final = 1_000_000
 
 
-class BaggedTreesClassifier(ModelEstimator):
+class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
     """A forest: trees grown on bootstrap samples of the rows; their mean probability predicts.
 
     Every tree leaves out about 37 % of the rows. Predictions of rows by trees that left them out
@@ -159,7 +158,6 @@ class BaggedTreesClassifier(ModelEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    model_: BaggedModel
     _model_type = BaggedModel
     estimator_: TreeClassifier
     _rows: TrainingRows | None = None
@@ -290,10 +288,6 @@ class BaggedTreesClassifier(ModelEstimator):
 
     # ---- the fitted model ------------------------------------------------------------------------
 
-    def _fitted(self) -> BaggedModel:
-        model: BaggedModel = super()._fitted()
-        return model
-
     @property
     def trees_(self) -> list[Tree]:
         """The trees as flat frozen arrays."""
@@ -346,11 +340,6 @@ class BaggedTreesClassifier(ModelEstimator):
     def oob_decision_function_(self) -> NDArray[np.float64]:
         """Out-of-bag probabilities, as `oob_proba_`."""
         return self.oob_proba_
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each column's share of the decrease of impurity, the mean over the trees."""
-        return self._fitted().feature_importances
 
     def with_leaf_estimate(self, leaf_estimate: Any) -> Self:
         """Return a copy with another leaf estimate; nothing is grown again.
@@ -410,11 +399,6 @@ class BaggedTreesClassifier(ModelEstimator):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def _encode(self, X: Any) -> tuple[EncodedTable, int]:
-        """Encode rows, and say how many threads to predict them with."""
-        table = self._fitted().encode(X, estimator=type(self).__name__)
-        return table, thread_count(self.n_jobs, table.n_rows)
-
     def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
         """Return class probabilities, one column per class of ``classes_``.
 
@@ -426,11 +410,6 @@ class BaggedTreesClassifier(ModelEstimator):
         """
         table, n_threads = self._encode(X)
         return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties."""
-        table, n_threads = self._encode(X)
-        return self.model_.predict(table, n_threads=n_threads)
 
     def predict_spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of the probabilities between the trees."""

@@ -1,7 +1,7 @@
 """What both estimators share: each is a shell of parameters around a fitted model."""
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,19 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sureleaf.arguments import (
+    FloatArray,
     check_one_label_per_row,
     check_weights,
     meaning_of_weights,
     scale_importances,
+    thread_count,
 )
 from sureleaf.errors import InvalidArgumentError, SureleafError, suggestion, warn_caller
 from sureleaf.files.state_file import State, write_state
+from sureleaf.model.bagged_model import BaggedModel
+from sureleaf.model.tree_model import TreeModel
 from sureleaf.scale import SourceRows
-from sureleaf.table import Schema, encode_labels, read_table
+from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows
 
@@ -34,11 +38,15 @@ __all__ = [
 ]
 
 
-class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+Model = TypeVar("Model", TreeModel, BaggedModel)
+
+
+class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: ignore[misc]
     """A scikit-learn classifier that delegates to the fitted model in ``model_``."""
 
-    model_: Any
-    _model_type: type[Any]
+    model_: Model
+    _model_type: type[Model]
+    n_jobs: int | None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__
@@ -74,11 +82,24 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             state["model_"] = self._model_type.from_state(State(**plain))
         super().__setstate__(state)
 
-    def _fitted(self) -> Any:
+    def _fitted(self) -> Model:
         """Return the model, or raise NotFittedError, which is an AttributeError as well."""
-        if not self.__sklearn_is_fitted__():  # scikit-learn's check alone takes longer
+        if "model_" not in self.__dict__:  # scikit-learn's check alone takes longer
             check_is_fitted(self)
         return self.model_
+
+    def _encode(self, X: Any) -> tuple[EncodedTable, int]:
+        """Encode rows to send them to leaves, and say how many threads to predict them with."""
+        table = self._fitted().encode(X, for_routing=True, estimator=type(self).__name__)
+        return table, thread_count(self.n_jobs, table.n_rows)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of each row, the first one on ties.
+
+        With `cost`, the class is the decision of least expected cost.
+        """
+        table, n_threads = self._encode(X)
+        return self.model_.predict(table, n_threads=n_threads)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the class probabilities; minus infinity for 0."""
@@ -95,14 +116,17 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes."""
-        classes: NDArray[Any] = self._fitted().classes
-        return classes
+        return self._fitted().classes
 
     @property
     def schema_(self) -> Schema:
         """Names, kinds and categories of the columns."""
-        schema: Schema = self._fitted().schema
-        return schema
+        return self._fitted().schema
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Each column's share of the decrease of impurity on the training rows (of a bag: mean)."""
+        return self._fitted().feature_importances
 
     @property
     def n_features_in_(self) -> int:

@@ -10,7 +10,7 @@ from sureleaf.estimators.base import ModelEstimator
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.files.state_file import Damaged, State, decoding, newer, read_state
 from sureleaf.model.bagged_model import BaggedModel
-from sureleaf.model.plain_values import (
+from sureleaf.model.state import (
     estimate_from_plain,
     estimate_to_plain,
     from_plain,
@@ -155,7 +155,7 @@ def _make_bag(written: Any) -> BaggedTreesClassifier:
     return estimator
 
 
-def _known_parameters(kind: type[ModelEstimator], written: Any) -> dict[str, Any]:
+def _known_parameters(kind: type[ModelEstimator[Any]], written: Any) -> dict[str, Any]:
     if not isinstance(written, dict):
         raise Damaged("it has no parameters")
     known = set(kind().get_params(deep=False))

@@ -52,7 +52,7 @@ from sureleaf.probability import (
 )
 from sureleaf.random_streams import draw_seed
 from sureleaf.scale import Roles, SourceRows, is_dask, is_source, open_source, read_rows
-from sureleaf.table import EncodedTable, Schema
+from sureleaf.table import Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class FitRows:
     """How often the out-of-fold predictions of each row are correct."""
 
 
-class TreeClassifier(ModelEstimator):
+class TreeClassifier(ModelEstimator[TreeModel]):
     """A decision tree that knows how sure it is: small, and about as accurate as a tree can be.
 
     Cross-validation chooses the size: the smallest tree that is not worse than the best by more
@@ -341,7 +341,6 @@ class TreeClassifier(ModelEstimator):
         ]
         return f"{type(self).__name__}.c45({', '.join(changes)})"
 
-    model_: TreeModel
     _model_type = TreeModel
     _fit: FitRows | None = None
     """Kept until `forget_rows`."""
@@ -428,6 +427,7 @@ class TreeClassifier(ModelEstimator):
         cost = self._checked_cost()
         self._check_monotone()
         seed = draw_seed(self.random_state)
+        leaf_estimate, chooses_strength = self._leaf_estimate()
         is_auto = self.pruning == "auto"
         is_c45 = (self.categorical_split, self.missing) == ("multiway", "fraction")
         of_rules: dict[str, Any] = {
@@ -443,7 +443,7 @@ class TreeClassifier(ModelEstimator):
             "max_leaves": self.max_leaves if is_auto else None,
             "collapse": bool(self.collapse),
             "cv": reusable(self.cv),
-            "leaf_estimate": self._leaf_estimate(),
+            "leaf_estimate": leaf_estimate,
             "cost": cost,
         }
         return TreeSettings(
@@ -452,7 +452,7 @@ class TreeClassifier(ModelEstimator):
             seed=seed,
             n_threads=thread_count(self.n_jobs),
             keep_order=self.levels_from == "cross_fit",
-            chooses_strength=self._chooses_strength(),
+            chooses_strength=chooses_strength,
         )
 
     def _parameters_of(self, kind: type[GrowthRules | TreeSettings]) -> dict[str, Any]:
@@ -496,24 +496,19 @@ class TreeClassifier(ModelEstimator):
                     "levels_from='cross_fit'."
                 )
 
-    def _is_auto_estimate(self) -> bool:
-        return isinstance(self.leaf_estimate, str) and self.leaf_estimate == "auto"
-
-    def _chooses_strength(self) -> bool:
-        # Rows that did not grow the tree need another strength than the rows of the folds did.
-        is_sized = self._is_auto_estimate() and self.pruning == "auto" and self.monotone is None
-        return is_sized and self.levels_from != "honest"
-
-    def _leaf_estimate(self) -> LeafEstimate:
-        is_auto = self._is_auto_estimate()
-        if is_auto and self.monotone is not None:
-            return PrevalenceMix()
+    def _leaf_estimate(self) -> tuple[LeafEstimate, bool]:
+        """Return the leaf estimate, and whether cross-validation chooses its strength."""
+        if not isinstance(self.leaf_estimate, str) or self.leaf_estimate != "auto":
+            return find_estimate(self.leaf_estimate), False
+        if self.monotone is not None:
+            return PrevalenceMix(), False
         rule = unequal_rule(None if self.cost is None else cost_rule(self.cost).cost)
-        if is_auto and self.pruning == "auto":
-            return sized_estimate(rule)
-        if is_auto and rule is not None:
-            return KeepDecision(Averaging(), rule.cost)
-        return find_estimate(self.leaf_estimate)
+        if self.pruning == "auto":
+            # Rows that did not grow the tree need another strength than the rows of the folds did.
+            return sized_estimate(rule), self.levels_from != "honest"
+        if rule is not None:
+            return KeepDecision(Averaging(), rule.cost), False
+        return find_estimate("auto"), False
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any = None
@@ -602,10 +597,6 @@ class TreeClassifier(ModelEstimator):
 
     # ---- the fitted model ------------------------------------------------------------------------
 
-    def _fitted(self) -> TreeModel:
-        model: TreeModel = super()._fitted()
-        return model
-
     @property
     def tree_(self) -> Tree:
         """The tree as flat frozen arrays."""
@@ -615,11 +606,6 @@ class TreeClassifier(ModelEstimator):
     def leaf_counts_(self) -> LeafCounts:
         """Class counts of the leaves; supports ``+``."""
         return self._fitted().leaf_counts
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each column's share of the decrease of impurity on the training rows."""
-        return self._fitted().feature_importances
 
     def get_depth(self) -> int:
         """Return the largest number of tests from the root to a leaf."""
@@ -708,29 +694,18 @@ class TreeClassifier(ModelEstimator):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def _encode(self, X: Any, *, for_routing: bool = True) -> EncodedTable:
-        return self._fitted().encode(X, for_routing=for_routing, estimator=type(self).__name__)
-
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, one column per class of ``classes_``.
 
         Columns of X are found by name; further ones are ignored with a warning. A row in several
         leaves (see `leaf_shares`) has the mixture of their probabilities.
         """
-        table = self._encode(X)
-        return self.model_.predict_proba(table, n_threads=thread_count(self.n_jobs, table.n_rows))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row, the first one on ties.
-
-        With `cost`, the class is the decision of least expected cost.
-        """
-        table = self._encode(X)
-        return self.model_.predict(table, n_threads=thread_count(self.n_jobs, table.n_rows))
+        table, n_threads = self._encode(X)
+        return self.model_.predict_proba(table, n_threads=n_threads)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of each row by node number; of several leaves the heaviest."""
-        return self._fitted().apply(self._encode(X))
+        return self._fitted().apply(self._encode(X)[0])
 
     def leaf_shares(self, X: Any) -> "sp.csr_array":
         """Return the leaves of each row with its share in them, as a sparse array.
@@ -738,14 +713,14 @@ class TreeClassifier(ModelEstimator):
         Rows sum to 1; a column is a node number. A row is in several leaves if it has an unseen
         category, or a missing value and the tree has ``missing="fraction"``.
         """
-        return self._fitted().leaf_shares(self._encode(X))
+        return self._fitted().leaf_shares(self._encode(X)[0])
 
     def decision_path(self, X: Any) -> "sp.csr_array":
         """Return all nodes that each row passes, with its share in each, as a sparse array.
 
         A column is a node number; the share in the root is 1.
         """
-        return self._fitted().decision_path(self._encode(X))
+        return self._fitted().decision_path(self._encode(X)[0])
 
     # ---- levels ----------------------------------------------------------------------------------
 
@@ -849,9 +824,8 @@ class TreeClassifier(ModelEstimator):
         what it leaves to the predicted class.
         """
         model = self.complete_model()
-        table = self._encode(X, for_routing=False)
-        n_threads = thread_count(self.n_jobs)
-        return model.predict_levels(table, level=level, n_threads=n_threads)
+        table = model.encode(X, estimator=type(self).__name__)
+        return model.predict_levels(table, level=level, n_threads=thread_count(self.n_jobs))
 
     def predict_or_abstain(
         self, X: Any, *, min_confidence: float, abstain: Any = None
@@ -971,7 +945,7 @@ class TreeClassifier(ModelEstimator):
         [[True, False], [False, True]]
         """
         self._fitted().held_out_rows("predict_set")
-        return self.model_.predict_set(self._encode(X), alpha, per)
+        return self.model_.predict_set(self._encode(X)[0], alpha, per)
 
     def predict_venn(self, X: Any) -> VennProbabilities:
         """Return the lowest and the highest probability of every class, by the Venn predictor.
@@ -990,7 +964,7 @@ class TreeClassifier(ModelEstimator):
         True
         """
         self._fitted().held_out_rows("predict_venn")
-        return self.model_.predict_venn(self._encode(X))
+        return self.model_.predict_venn(self._encode(X)[0])
 
     def levels_by(
         self, column: Any, X: Any = None, y: Any = None, *, level: float = 0.95

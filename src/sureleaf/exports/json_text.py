@@ -12,7 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged, State, decoding, has_half_characters, newer
-from sureleaf.model.plain_values import from_plain, schema_from_plain, to_plain
+from sureleaf.model.state import from_plain, schema_from_plain, to_plain
 from sureleaf.table import Schema
 
 __all__ = ["from_json", "to_json"]

@@ -248,7 +248,8 @@ def class_confidence(
     rule = None if cost is None else cost_rule(cost)
     if rule is not None and not rule.is_equal:
         n_rows, classes = _nodes(n, probabilities, rule)
-        return scalar_or_array(_decision_confidence(n_rows.ravel(), classes, rule, n_rows.shape))
+        sure, _ = _decided(n_rows.ravel(), classes, rule)
+        return scalar_or_array(sure.reshape(n_rows.shape))
     n_rows, classes, wins = _win_table(n, probabilities)
     best = np.argmax(classes, axis=1)[:, np.newaxis]
     return scalar_or_array(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
@@ -277,33 +278,21 @@ def class_utility(
     rule = None if cost is None else cost_rule(cost)
     if rule is not None and not rule.is_equal:
         n_rows, classes = _nodes(n, probabilities, rule)
-        return scalar_or_array(_decision_utility(n_rows.ravel(), classes, rule, n_rows.shape))
+        _, useful = _decided(n_rows.ravel(), classes, rule)
+        return scalar_or_array(useful.reshape(n_rows.shape))
     n_rows, classes, wins = _win_table(n, probabilities)
     return scalar_or_array((classes * wins).sum(axis=1).reshape(n_rows.shape))
 
 
-def _decision_confidence(
-    n: FloatArray, classes: FloatArray, rule: CostRule, shape: tuple[int, ...]
-) -> FloatArray:
+def _decided(n: FloatArray, classes: FloatArray, rule: CostRule) -> tuple[FloatArray, FloatArray]:
+    """Return the confidence and the utility of deciding by n rows at unequal costs."""
     if len(rule) == 2:
-        cut = np.full(len(n), rule.threshold)
-        return at_threshold(n, classes[:, 1], cut).reshape(shape)
-    cheapest = rule.is_cheapest(classes)
-    chosen = decision_probabilities(n, classes, rule)
-    sure: FloatArray = (chosen * cheapest).sum(axis=1) / cheapest.sum(axis=1)
-    return sure.reshape(shape)
-
-
-def _decision_utility(
-    n: FloatArray, classes: FloatArray, rule: CostRule, shape: tuple[int, ...]
-) -> FloatArray:
-    if len(rule) == 2:
-        cut = np.full(len(n), rule.threshold)
-        p = classes[:, 1]
-        return saving(p, cut, at_threshold(n, p, cut)).reshape(shape)
-    chosen = decision_probabilities(n, classes, rule)
-    saved: FloatArray = (chosen * (classes @ rule.saving)).sum(axis=1)
-    return saved.reshape(shape)
+        cut, p = np.full(len(n), rule.threshold), classes[:, 1]
+        sure = at_threshold(n, p, cut)
+        return sure, saving(p, cut, sure)
+    cheapest, chosen = rule.is_cheapest(classes), decision_probabilities(n, classes, rule)
+    sure = (chosen * cheapest).sum(axis=1) / cheapest.sum(axis=1)
+    return sure, (chosen * (classes @ rule.saving)).sum(axis=1)
 
 
 def _nodes(

@@ -24,18 +24,16 @@ from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     missing_rows,
 )
-from sureleaf.model.plain_values import (
+from sureleaf.model.state import (
     classes_from_plain,
     classes_to_plain,
+    cost_from,
     estimate_to_plain,
+    fitted_facts,
+    probabilities_from,
     schema_from_plain,
     schema_to_plain,
     to_plain,
-)
-from sureleaf.model.state import (
-    cost_from,
-    fitted_facts,
-    probabilities_from,
     tree_arrays,
     tree_from,
 )
@@ -44,7 +42,6 @@ from sureleaf.model.tree_model import (
     Evidence,
     RowPredictions,
     TreeModel,
-    encode_rows,
 )
 from sureleaf.probability import LeafEstimate
 from sureleaf.table import EncodedTable, Schema
@@ -199,10 +196,6 @@ class BaggedModel(DecidingModel):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def encode(self, X: Any, *, estimator: str = "BaggedModel") -> EncodedTable:
-        """Encode rows by the schema of the model; unseen categories are an error or a warning."""
-        return encode_rows(X, self.schema, self.unseen, estimator=estimator, for_routing=True)
-
     def sums(
         self,
         table: _kernel.KernelTable,
@@ -228,7 +221,7 @@ class BaggedModel(DecidingModel):
         return BagSums(*parts)
 
     def _row_sums(self, X: Any, n_threads: int, *, in_detail: bool) -> BagSums:
-        table = self.encode(X).kernel
+        table = self.encode(X, for_routing=True).kernel
         return self.sums(table, in_detail=in_detail, n_threads=n_threads)
 
     def calibrated(self, means: FloatArray) -> FloatArray:
@@ -255,7 +248,7 @@ class BaggedModel(DecidingModel):
     def predict_levels(self, X: Any, *, n_threads: int = 1) -> BagRowLevels:
         """Return prediction, agreement and utility of each row."""
         evidence = self.require_out_of_bag()
-        sums, probabilities, code = self._decided(self.encode(X), n_threads)
+        sums, probabilities, code = self._decided(self.encode(X, for_routing=True), n_threads)
         row = np.arange(len(code))
         probability = probabilities[row, code]
         utility, low, high = evidence.accuracy.of(probability)
@@ -273,9 +266,7 @@ class BaggedModel(DecidingModel):
     def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
         evidence = self.require_out_of_bag()
-        table = encode_rows(
-            X, self.schema, self.unseen, estimator="BaggedModel", for_routing=True, warn=False
-        )
+        table = self.encode(X, for_routing=True, warn=False)
         sums, probabilities, code = self._decided(table, 1)
         row = np.arange(len(code))
         return RowPredictions(

@@ -21,6 +21,7 @@ from sureleaf.levels.guarantees import (
     simultaneous_limits,
     wrong_class_p_values,
 )
+from sureleaf.levels.search import halved
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.leaf_table import LeafTable
 from sureleaf.table import Schema
@@ -398,20 +399,16 @@ def _rows_to_certify(
 ) -> FloatArray:
     """Return how many rows in a leaf would certify it, at the shares of now; NaN if none would."""
 
-    def is_enough(times: FloatArray) -> NDArray[np.bool_]:
-        p_values = wrong_class_p_values(
-            counts * times[:, np.newaxis], predicted, rule, named_before=held_out.named_before
-        )
-        enough: NDArray[np.bool_] = p_values <= error
-        return enough
+    def is_too_few(doublings: FloatArray) -> NDArray[np.bool_]:
+        more = counts * 2.0 ** doublings[:, np.newaxis]
+        p_values = wrong_class_p_values(more, predicted, rule, named_before=held_out.named_before)
+        too_few: NDArray[np.bool_] = p_values > error
+        return too_few
 
     n = counts.sum(axis=1)
-    low, high = np.zeros(len(n)), np.full(len(n), _MOST_DOUBLINGS)
-    able = is_enough(2.0**high) & (n > 0)
-    for _ in range(40):
-        middle = (low + high) / 2
-        enough = is_enough(2.0**middle)
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    most = np.full(len(n), _MOST_DOUBLINGS)
+    able = ~is_too_few(most) & (n > 0)
+    _, high = halved(is_too_few, np.zeros(len(n)), most, 40)
     return np.where(able, np.ceil(n * 2.0**high), np.nan)
 
 

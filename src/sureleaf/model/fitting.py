@@ -18,7 +18,6 @@ from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
-from sureleaf.model.repruning import Repruning
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import (
     NodeAlphas,
@@ -53,6 +52,7 @@ from sureleaf.tree import (
     prune_reduced_error,
 )
 from sureleaf.tree.pruning import (
+    Repruning,
     cost_complexity_alphas,
     decision_costs,
     sums_along,

@@ -56,24 +56,21 @@ from sureleaf.model.node_levels import (
     levels_of_counts,
     tree_strength,
 )
-from sureleaf.model.plain_values import (
-    classes_from_plain,
-    classes_to_plain,
-    estimate_to_plain,
-    schema_from_plain,
-    schema_to_plain,
-)
-from sureleaf.model.repruning import Repruning
 from sureleaf.model.seen_rows import EqualRows, SeenRows
 from sureleaf.model.stability import SplitTable, Stability, split_table
 from sureleaf.model.state import (
+    classes_from_plain,
+    classes_to_plain,
     cost_from,
     counts_arrays,
     counts_from,
+    estimate_to_plain,
     fitted_facts,
     levels_arrays,
     levels_from,
     probabilities_from,
+    schema_from_plain,
+    schema_to_plain,
     tree_arrays,
     tree_from,
 )
@@ -92,6 +89,7 @@ from sureleaf.tree import (
     route,
     rules_text,
 )
+from sureleaf.tree.pruning import Repruning
 from sureleaf.tree.structure import leaves_in_words
 
 if TYPE_CHECKING:
@@ -105,7 +103,6 @@ __all__ = [
     "RowPredictions",
     "TreeModel",
     "VennProbabilities",
-    "encode_rows",
 ]
 
 
@@ -127,36 +124,6 @@ class RowPredictions:
     utility: NDArray[np.float64]
     leaf: NDArray[np.int64] | None
     unseen_counts: dict[str, int]
-
-
-def encode_rows(
-    X: Any,
-    schema: Schema,
-    unseen: str,
-    *,
-    estimator: str,
-    for_routing: bool = False,
-    warn: bool = True,
-) -> EncodedTable:
-    """Encode rows by a schema; raise or warn if they have unseen categories.
-
-    Rows that are already encoded are recoded. Encoding `for_routing` through trees only needs fewer
-    copies.
-    """
-    if isinstance(X, EncodedTable):
-        return recode(X, schema)
-    table = encode(X, schema, estimator=estimator, for_routing=for_routing)
-    if table.unseen_counts and (warn or unseen == "error"):
-        counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
-        text = f"categories that were not there in training: column {counts}"
-        if unseen == "error":
-            raise InvalidArgumentError(
-                f"X must have the categories of the training rows; got {text}. Correct them, "
-                "or set unseen='mixture' or 'stop'."
-            )
-        does = "go down all branches" if unseen == "mixture" else "stop where they are met"
-        warn_caller(f"X has {text}; they {does}.", UnseenCategoryWarning)
-    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +167,33 @@ class VennProbabilities(NamedTuple):
 class DecidingModel:
     """A model that decides for a class by probabilities, and by costs if it has some."""
 
+    schema: Schema
     classes: NDArray[Any]
+    unseen: str
     cost: FloatArray | None
+
+    def encode(
+        self, X: Any, *, estimator: str = "model", for_routing: bool = False, warn: bool = True
+    ) -> EncodedTable:
+        """Encode rows by the schema of the model; raise or warn if they have unseen categories.
+
+        Rows that are already encoded are recoded. Encoding `for_routing` through trees only needs
+        fewer copies.
+        """
+        if isinstance(X, EncodedTable):
+            return X if X.schema is self.schema else recode(X, self.schema)
+        table = encode(X, self.schema, estimator=estimator, for_routing=for_routing)
+        if table.unseen_counts and (warn or self.unseen == "error"):
+            counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
+            text = f"categories that were not there in training: column {counts}"
+            if self.unseen == "error":
+                raise InvalidArgumentError(
+                    f"X must have the categories of the training rows; got {text}. Correct them, "
+                    "or set unseen='mixture' or 'stop'."
+                )
+            does = "go down all branches" if self.unseen == "mixture" else "stop where they are met"
+            warn_caller(f"X has {text}; they {does}.", UnseenCategoryWarning)
+        return table
 
     @cached_property
     def rule(self) -> CostRule | None:
@@ -306,14 +298,6 @@ class TreeModel(DecidingModel):
         return {name: part for name, part in self.__dict__.items() if name != "_leaf_tables"}
 
     # ---- rows to leaves --------------------------------------------------------------------------
-
-    def encode(
-        self, X: Any, *, for_routing: bool = False, estimator: str = "TreeModel"
-    ) -> EncodedTable:
-        """Encode rows by the schema of the model; unseen categories are an error or a warning."""
-        return encode_rows(
-            X, self.schema, self.unseen, estimator=estimator, for_routing=for_routing
-        )
 
     def route(self, X: Any) -> Routes:
         """Send rows (a table as in fit, or an encoded one) to the leaves, with their shares."""
@@ -675,7 +659,7 @@ class TreeModel(DecidingModel):
 
     def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
-        table = encode_rows(X, self.schema, self.unseen, estimator="TreeModel", warn=False)
+        table = self.encode(X, warn=False)
         mixed, routes = self._mixed_levels(table, 0.95, 1)
         probabilities = mixed[:, 0]
         code = self.decide(probabilities)

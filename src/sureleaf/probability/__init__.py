@@ -3,6 +3,7 @@
 from sureleaf.probability.leaf_estimates import (
     ESTIMATES,
     SIZED_ESTIMATE,
+    Averaging,
     Blend,
     Frequency,
     Jeffreys,
@@ -12,13 +13,13 @@ from sureleaf.probability.leaf_estimates import (
     LeafEstimate,
     MEstimate,
     PrevalenceMix,
+    Shrinkage,
     Venn,
     find_estimate,
     is_built_in,
     sized_estimate,
     sized_probabilities,
 )
-from sureleaf.probability.shrinkage import Averaging, Shrinkage
 
 __all__ = [
     "ESTIMATES",
