@@ -1,9 +1,8 @@
 """A fitted model as JSON with one object per node; docs/exports.md describes the format."""
 
 import json
-from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,60 +21,8 @@ FORMAT: Final = "sureleaf model"
 VERSION: Final = 1
 
 
-class BranchRecord(TypedDict, total=False):
-    """A branch of a split; categories only for a column with categories."""
-
-    node: int
-    share: float
-    categories: list[Any]
-
-
-class LevelsRecord(TypedDict):
-    """The evidence of a node's levels."""
-
-    n: float
-    probability: float
-    confidence: float
-    utility: float
-    successes: float
-    trials: float
-    others: list[float]
-    predicted: int
-    below: bool
-
-
-class NodeRecord(TypedDict, total=False):
-    """A node: split with branches, or leaf with leaf counts."""
-
-    node: int
-    column: str
-    threshold: Any
-    missing_branch: int
-    branches: list[BranchRecord]
-    counts: list[float]
-    probabilities: list[float]
-    leaf_counts: list[float]
-    leaf_squares: float
-    levels: LevelsRecord
-
-
-class TreeRecord(TypedDict):
-    """A tree of a bag."""
-
-    nodes: list[NodeRecord]
-
-
-class ModelRecord(TypedDict, total=False):
-    """The file: the keys of the model's header, and the nodes of a tree or the trees of a bag."""
-
-    format: str
-    version: int
-    schema: Any
-    levels: Any
-    nodes: list[NodeRecord]
-    trees: list[TreeRecord]
-    arrays: dict[str, Any]
-
+Record = dict[str, Any]
+"""An object of the file: the model, a node, or a branch of a node."""
 
 _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
 
@@ -83,17 +30,14 @@ _LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "tri
 def to_json(model: Any, *, indent: int | None = None) -> str:
     """Write a fitted tree, or bagged trees, as JSON.
 
+    It is strict JSON, which `from_json` turns into the same model, bit for bit. Levels that are not
+    known yet are computed.
+
     Parameters
     ----------
     model : TreeClassifier or BaggedTreesClassifier
-        Fitted. Its levels are computed if they are not known yet.
     indent : int, optional
         Spaces per level of nesting; by default one line per node.
-
-    Returns
-    -------
-    str
-        Strict JSON that `from_json` turns into the same model, bit for bit.
 
     Examples
     --------
@@ -109,7 +53,7 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     state = estimator_state(model)
     header = dict(state.header)
     schema = model.schema_
-    written = cast(ModelRecord, {"format": FORMAT, "version": VERSION, **header})
+    written: Record = {"format": FORMAT, "version": VERSION, **header}
     if isinstance(model, TreeClassifier):
         written["nodes"] = _nodes(state, schema, "tree/", "probabilities")
         _add_leaf_counts(written["nodes"], state)
@@ -131,7 +75,7 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     return _one_line_per_node(written)
 
 
-def _one_line_per_node(written: ModelRecord) -> str:
+def _one_line_per_node(written: Record) -> str:
     lines = []
     for key, value in written.items():
         if key == "nodes":
@@ -143,7 +87,7 @@ def _one_line_per_node(written: ModelRecord) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _nodes(state: State, schema: Schema, prefix: str, probabilities: str) -> list[NodeRecord]:
+def _nodes(state: State, schema: Schema, prefix: str, probabilities: str) -> list[Record]:
     """Return the nodes of the tree whose arrays have names with this prefix."""
     arrays = {
         name.removeprefix(prefix): array
@@ -153,14 +97,14 @@ def _nodes(state: State, schema: Schema, prefix: str, probabilities: str) -> lis
     of_node = state.arrays[probabilities].tolist()
     counts = arrays["class_counts"].tolist()
     missing_branch = arrays["missing_branch"].tolist() if "missing_branch" in arrays else None
-    nodes: list[NodeRecord] = []
+    nodes: list[Record] = []
     for node, feature in enumerate(arrays["feature"].tolist()):
-        record: NodeRecord = {"node": node}
+        record: Record = {"node": node}
         if feature >= 0:
             column = schema.columns[feature]
             record["column"] = column.name
             begin, end = arrays["child_offset"][node : node + 2].tolist()
-            branches: list[BranchRecord] = [
+            branches: list[Record] = [
                 {"node": child, "share": share}
                 for child, share in zip(
                     arrays["children"][begin:end].tolist(),
@@ -187,42 +131,28 @@ def _nodes(state: State, schema: Schema, prefix: str, probabilities: str) -> lis
     return nodes
 
 
-def _add_leaf_counts(nodes: list[NodeRecord], state: State) -> None:
+def _add_leaf_counts(nodes: list[Record], state: State) -> None:
     leaves = (node for node in nodes if "column" not in node)
     counts, squares = (state.arrays[f"leaf_counts/{name}"] for name in ("counts", "squares"))
     for node, of_leaf, square in zip(leaves, counts.tolist(), squares.tolist(), strict=True):
         node["leaf_counts"], node["leaf_squares"] = of_leaf, square
 
 
-def _add_levels(nodes: list[NodeRecord], state: State) -> None:
+def _add_levels(nodes: list[Record], state: State) -> None:
     names = (*_LEVELS, "others", "predicted", "below")
     columns = [state.arrays[f"levels/{name}"].tolist() for name in names]
     for node, *values in zip(nodes, *columns, strict=True):
-        levels = cast(LevelsRecord, dict(zip(names, values, strict=True)))
-        levels["below"] = bool(levels["below"])
-        node["levels"] = levels
+        node["levels"] = dict(zip(names, values, strict=True))
+        node["levels"]["below"] = bool(node["levels"]["below"])
 
 
 # ---- from JSON ---------------------------------------------------------------------------------
 
 
 def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
-    """Load a model that `to_json` wrote.
+    """Load a model that `to_json` wrote, as `sureleaf.load` loads a file.
 
-    Parameters
-    ----------
-    text : str or bytes
-        JSON.
-
-    Returns
-    -------
-    TreeClassifier or BaggedTreesClassifier
-        As `sureleaf.load` returns it.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the text is not such JSON, is damaged, or was written by a newer Sureleaf.
+    Text that is not such JSON, is damaged, or was written by a newer Sureleaf is an error.
 
     Examples
     --------
@@ -246,12 +176,12 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
             version = written.get("version")
             if type(version) is int and version > VERSION:
                 raise newer(what, f"format {version}, and this one reads up to {VERSION}")
-            return estimator_from_state(_state(cast(ModelRecord, written)))
+            return estimator_from_state(_state(written))
     except UnknownPart as problem:
         raise newer(what, f"this one does not know {problem}") from None
 
 
-def _state(written: ModelRecord) -> State:
+def _state(written: Record) -> State:
     header = {
         key: value for key, value in written.items() if key not in ("nodes", "trees", "arrays")
     }
@@ -272,7 +202,7 @@ def _state(written: ModelRecord) -> State:
 
 
 def _tree_arrays(
-    nodes: list[NodeRecord], schema: Schema, prefix: str, probabilities: str
+    nodes: list[Record], schema: Schema, prefix: str, probabilities: str
 ) -> dict[str, NDArray[Any]]:
     index_of = {name: index for index, name in enumerate(schema.names)}
     feature, threshold, missing_branch, children, shares = [], [], [], [], []
@@ -306,7 +236,7 @@ def _tree_arrays(
     }
 
 
-def _category_branches(branches: list[BranchRecord], schema: Schema, feature: int) -> list[int]:
+def _category_branches(branches: list[Record], schema: Schema, feature: int) -> list[int]:
     categories = schema.columns[feature].categories
     code_of = {category: code for code, category in enumerate(categories)}
     branch_of_code = [-1] * len(categories)
@@ -323,11 +253,11 @@ def _number(value: Any) -> float:
     return float(number)
 
 
-def _column(nodes: Sequence[Mapping[str, Any]], name: str) -> NDArray[np.float64]:
+def _column(nodes: list[Record], name: str) -> NDArray[np.float64]:
     return np.array([node[name] for node in nodes], dtype=np.float64)
 
 
-def _leaf_arrays(nodes: list[NodeRecord]) -> dict[str, NDArray[Any]]:
+def _leaf_arrays(nodes: list[Record]) -> dict[str, NDArray[Any]]:
     leaves = [node for node in nodes if node.get("column") is None]
     return {
         "leaf_counts/counts": _column(leaves, "leaf_counts"),
@@ -335,7 +265,7 @@ def _leaf_arrays(nodes: list[NodeRecord]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _level_arrays(nodes: list[NodeRecord]) -> dict[str, NDArray[Any]]:
+def _level_arrays(nodes: list[Record]) -> dict[str, NDArray[Any]]:
     levels = [node["levels"] for node in nodes]
     arrays: dict[str, NDArray[Any]] = {
         f"levels/{name}": _column(levels, name) for name in (*_LEVELS, "others")

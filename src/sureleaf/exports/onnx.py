@@ -150,29 +150,18 @@ def _labels(classes: NDArray[Any]) -> tuple[list[Any], Any]:
 def _ensemble(onnx: Any, view: TreeView) -> dict[str, Any]:
     """Write the tree once per class: a leaf of an ensemble has one weight."""
     numpy_helper = onnx.numpy_helper
-    inner = sorted(view.tests)
-    leaves = view.model.tree.leaf_ids.tolist()
-    index_of_inner = {node: index for index, node in enumerate(inner)}
-    index_of_leaf = {node: index for index, node in enumerate(leaves)}
-    tests = [view.tests[node] for node in inner]
+    is_leaf = view.model.tree.is_leaf
+    leaves = view.model.tree.leaf_ids
+    tests = [view.tests[node] for node in sorted(view.tests)]
     features = [test.column_index for test in tests] or [0]
     splits = [test.threshold for test in tests] or [0.0]
-    children = [test.children for test in tests] or [(0, 0)]
+    children = np.array([test.children for test in tests] or [(0, 0)])
     missing_first = [int(test.missing_branch == 0) for test in tests] or [0]
     k = len(view.model.classes)
-    child_index: list[list[int]] = [[], []]
-    child_is_leaf: list[list[int]] = [[], []]
-    for tree in range(k):
-        for side in (0, 1):
-            for branches in children:
-                child = branches[side]
-                is_leaf = child in index_of_leaf
-                child_is_leaf[side].append(int(is_leaf))
-                child_index[side].append(
-                    tree * len(leaves) + index_of_leaf[child]
-                    if is_leaf
-                    else tree * len(children) + index_of_inner[child]
-                )
+    number = np.where(is_leaf, np.cumsum(is_leaf), np.cumsum(~is_leaf)) - 1
+    n_per_tree = np.where(is_leaf[children], len(leaves), len(children))
+    child_index = np.concatenate([tree * n_per_tree + number[children] for tree in range(k)])
+    child_is_leaf = np.tile(is_leaf[children], (k, 1)).astype(int)
     weights = view.model.probabilities[leaves].T.reshape(-1)
     n_nodes = k * len(children)
     return {
@@ -183,10 +172,10 @@ def _ensemble(onnx: Any, view: TreeView) -> dict[str, Any]:
         "nodes_featureids": features * k,
         "nodes_splits": numpy_helper.from_array(np.array(splits * k, dtype=np.float64)),
         "nodes_modes": numpy_helper.from_array(np.full(n_nodes, _LESS_OR_EQUAL, dtype=np.uint8)),
-        "nodes_truenodeids": child_index[0],
-        "nodes_trueleafs": child_is_leaf[0],
-        "nodes_falsenodeids": child_index[1],
-        "nodes_falseleafs": child_is_leaf[1],
+        "nodes_truenodeids": child_index[:, 0].tolist(),
+        "nodes_trueleafs": child_is_leaf[:, 0].tolist(),
+        "nodes_falsenodeids": child_index[:, 1].tolist(),
+        "nodes_falseleafs": child_is_leaf[:, 1].tolist(),
         "nodes_missing_value_tracks_true": missing_first * k,
         "leaf_targetids": [tree for tree in range(k) for _ in leaves],
         "leaf_weights": numpy_helper.from_array(np.ascontiguousarray(weights)),

@@ -35,54 +35,24 @@ TIE = 1e-12
 
 @dataclass(frozen=True)
 class NodeTest:
-    """The test of an inner node.
-
-    Parameters
-    ----------
-    column_index : int
-        Index of the tested column.
-    threshold : float or None
-        Values up to the threshold take the first branch, larger ones the second; None for
-        categories. Infinity tests whether the value is missing.
-    codes : tuple of tuple of int
-        For each branch, the codes of the categories that take it; empty for thresholds.
-    children : tuple of int
-        The node of each branch.
-    shares : tuple of float
-        The share of a row that each branch gets if the row takes all of them.
-    missing_branch : int or None
-        The branch of a missing value; None if it takes all branches.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None).fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> view_tree(model, "SQL").tests[0].children
-    (1, 2)
-    """
+    """The test of an inner node."""
 
     column_index: int
+    # Values up to the threshold take the first branch, larger ones the second; None for categories.
+    # Infinity tests whether the value is missing.
     threshold: float | None
-    codes: tuple[tuple[int, ...], ...]
-    children: tuple[int, ...]
-    shares: tuple[float, ...]
-    missing_branch: int | None
+    codes: tuple[tuple[int, ...], ...]  # per branch, its categories; empty for thresholds
+    children: tuple[int, ...]  # the node of each branch
+    shares: tuple[float, ...]  # of a row that takes all branches, the share of each
+    missing_branch: int | None  # of a missing value; None if it takes all branches
 
 
 @dataclass(frozen=True, eq=False)
 class TreeView:
-    """A fitted tree and its tests.
-
-    Parameters
-    ----------
-    model : TreeModel
-        The fitted tree.
-    tests : dict of int to NodeTest
-        By inner node. Ordered columns are tested by the categories of each branch.
-    """
+    """A fitted tree and its tests."""
 
     model: TreeModel
-    tests: dict[int, NodeTest]
+    tests: dict[int, NodeTest]  # by inner node; ordered columns are tested by categories
 
     @property
     def tested_columns(self) -> list[int]:
@@ -153,24 +123,26 @@ def view_tree(estimator: Any, form: str) -> TreeView:
 def _node_test(tree: Tree, node: int, column: Column) -> NodeTest:
     children = tuple(tree.branches(node).tolist())
     begin, end = tree.child_offset[node], tree.child_offset[node + 1]
-    shares = tuple(tree.branch_share[begin:end].tolist())
-    index = int(tree.feature[node])
-    threshold = float(tree.threshold[node])
-    missing = int(tree.missing_branch[node])
-    missing_branch = missing if missing >= 0 else None
-    if column.kind == "categorical":
+    threshold: float | None = float(tree.threshold[node])
+    codes: tuple[tuple[int, ...], ...] = ()
+    if column.is_coded:
         branch_of_code = tree.categories(node)
+        if column.kind == "ordered":
+            branch_of_code = np.arange(len(column.categories)) > tree.threshold[node]
         codes = tuple(
             tuple(np.flatnonzero(branch_of_code == branch).tolist())
             for branch in range(len(children))
         )
-        return NodeTest(index, None, codes, children, shares, missing_branch)
-    if column.kind == "ordered":
-        all_codes = range(len(column.categories))
-        low = tuple(code for code in all_codes if code <= threshold)
-        codes = (low, tuple(all_codes[len(low) :]))
-        return NodeTest(index, None, codes, children, shares, missing_branch)
-    return NodeTest(index, threshold, (), children, shares, missing_branch)
+        threshold = None
+    missing = int(tree.missing_branch[node])
+    return NodeTest(
+        int(tree.feature[node]),
+        threshold,
+        codes,
+        children,
+        tuple(tree.branch_share[begin:end].tolist()),
+        missing if missing >= 0 else None,
+    )
 
 
 # ---- class labels and text in other languages ----------------------------------------------------
