@@ -1,7 +1,7 @@
 """What both estimators share: each is a shell of parameters around a fitted model."""
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from sureleaf.scale import SourceRows
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows
-
-if TYPE_CHECKING:
-    from sureleaf.scale.dask_parts import ClusterRows
 
 __all__ = [
     "ModelEstimator",
@@ -240,7 +237,7 @@ def weigh_rows(
 
 
 def source_training_rows(
-    read: "SourceRows | ClusterRows", weights: str, class_weight: Any
+    read: SourceRows, weights: str, class_weight: Any
 ) -> tuple[TrainingRows, str]:
     """Return rows that were read in batches for a fit, and what their weights mean."""
     given = check_weights(read.weights, len(read.labels))

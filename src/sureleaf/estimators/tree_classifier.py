@@ -58,7 +58,6 @@ from sureleaf.tree import GrowthRules, TrainingRows, Tree
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from sureleaf.scale.dask_parts import ClusterRows
     from sureleaf.tree.pruning import CostComplexityPath
 
 __all__ = ["TreeClassifier"]
@@ -539,7 +538,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         memory: Any,
         client: Any = None,
         grows_large_trees: bool | None = None,
-    ) -> "SourceRows | ClusterRows":
+    ) -> SourceRows:
         if isinstance(X, SourceRows):
             return X
         self._check_names(*names)

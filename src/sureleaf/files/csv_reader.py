@@ -266,12 +266,6 @@ def read_thousands(texts: Any, separator: str, decimal: str) -> Any:
 
     Where a value is missing, texts are null. If the separator is an apostrophe or a space, both
     decimal marks are tried.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> read_thousands(pyarrow.array(["2.113,16", "-57,5", None]), ".", ",").to_pylist()
-    [2113.16, -57.5, None]
     """
     marks = decimal_marks(texts, separator, decimal)
     return to_numbers(texts, separator, marks[0]) if marks else None

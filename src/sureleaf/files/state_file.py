@@ -143,18 +143,7 @@ def read_state(path: str | PathLike[str], kind: FileKind = MODEL) -> State:
 
 @contextmanager
 def decoding(path: str | PathLike[str], kind: FileKind = MODEL) -> Iterator[None]:
-    """Turn the errors of contents that cannot be decoded into one that names the file.
-
-    Examples
-    --------
-    >>> with decoding("my.sureleaf"):
-    ...     ["one"][2]
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: my.sureleaf is damaged: a part cannot be read
-    (IndexError('list index out of range')). Copy the original file again, or fit and save the model
-    again.
-    """
+    """Turn the errors of contents that cannot be decoded into one that names the file."""
     try:
         yield
         return

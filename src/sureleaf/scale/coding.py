@@ -23,9 +23,8 @@ from sureleaf.model.seen_rows import Fingerprints
 from sureleaf.scale.batches import RawPart, changed_error, read_part, read_schema, schema_difference
 from sureleaf.table import EncodedTable, Schema, encode, encode_labels, read_table
 from sureleaf.table.encoded_table import CodedColumns
-from sureleaf.table.encoding import quoted
+from sureleaf.table.encoding import check_told_apart, quoted
 from sureleaf.table.frames import as_float64
-from sureleaf.table.infer_schema import check_told_apart
 from sureleaf.table.raw_column import MAX_EXACT
 from sureleaf.tree import TrainingRows
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, Final, overload
+from typing import Any, ClassVar, Final, overload
 
 import distributed
 import numpy as np
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.model.seen_rows import SeenRows
 from sureleaf.scale.batches import RawPart, Source, TablePart, count_rows, open_source, read_schema
 from sureleaf.scale.coding import (
     CodedPart,
@@ -35,21 +34,14 @@ from sureleaf.scale.coding import (
     plan_columns,
     summarize_parts,
 )
-from sureleaf.scale.growing import (
-    LevelCounts,
-    TreePart,
-    TreeWeights,
-    grow_by_levels,
-    no_part,
-    start_part,
-)
-from sureleaf.scale.training import CodeStore, class_totals, memory_bytes
+from sureleaf.scale.growing import LevelCounts, TreePart, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.training import CodeStore, SourceRows, memory_bytes
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import CodedColumns, Columns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes
 from sureleaf.tree.routing import add_to_parents, route
 
-__all__ = ["Cluster", "ClusterRows", "DaskParts", "read_cluster_rows"]
+__all__ = ["Cluster", "DaskParts", "read_cluster_rows"]
 
 _POLL: Final = 1.0
 """Seconds between two looks at the connection while a result is awaited."""
@@ -191,6 +183,7 @@ class DaskParts:
     names: tuple[str, ...]  # for messages
     # What the parts were made from, and is on the same workers; by default the parts themselves.
     anchors: tuple[Any, ...] = ()
+    reads_again: ClassVar[bool] = False
 
     def __len__(self) -> int:
         return len(self.futures)
@@ -238,11 +231,6 @@ class DaskParts:
     def n_places(self) -> int:
         """The threads of all workers."""
         return self.cluster.n_threads
-
-    @property
-    def reads_again(self) -> bool:
-        """Parts are in the memory of the workers."""
-        return False
 
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
@@ -417,8 +405,8 @@ def _columns_of(part: CodedPart) -> CodedColumns:
     return part.columns
 
 
-def _row_facts(part: CodedPart) -> tuple[Any, Any, Any, Any]:
-    return _in_few_bytes(part.labels), part.weights, part.groups, part.prints
+def _row_facts(part: CodedPart) -> tuple[tuple[Any, Any, Any], Any]:
+    return (_in_few_bytes(part.labels), part.weights, part.groups), part.prints
 
 
 def _in_few_bytes(codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
@@ -480,29 +468,16 @@ def _count_part(
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterRows:
+class _ClusterRows:
     """Rows on the workers: the store of their `TrainingRows`, which grows and counts trees."""
 
     columns: ClusterColumns
     labels: NDArray[np.int32]  # the class of each row, as the workers know it
-    classes: NDArray[Any]  # what the class codes mean
-    weights: NDArray[np.float64] | None
-    groups: NDArray[Any] | None
     memory: int  # bytes that a task may use
-    seen: SeenRows | None = None  # what a model keeps of the rows, so that it recognises them
-
-    @property
-    def table(self) -> EncodedTable:
-        """The rows, which are elsewhere."""
-        return EncodedTable(self.columns.schema, self.columns, int(self.columns.first_row[-1]))
-
-    def training_rows(self, weights: NDArray[np.float64] | None) -> TrainingRows:
-        """Return the rows for a fit, whose trees are grown on the workers."""
-        return TrainingRows(self.table, self.labels, len(self.classes), weights, store=self)
 
     def _own(self, rows: TrainingRows, weights: NDArray[np.int64] | None) -> list[_OwnRows]:
         bounds = self.columns.first_row.tolist()
-        labels = None if rows.labels is self.labels else rows.labels
+        labels = None if np.array_equal(rows.labels, self.labels) else rows.labels
         return [
             _OwnRows.of(
                 None if labels is None else labels[first:last],
@@ -513,19 +488,11 @@ class ClusterRows:
 
     def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
         """Grow a tree on the workers, level by level until nodes are small enough to finish."""
-        unit = TreeWeights.of(rows.weights)
-        weights = unit.to_whole(rows.weights)
+        weights = TreeWeights.of(rows.weights).to_whole(rows.weights)
         parts = self.columns.parts.map(
             _start, rows.table.schema, rows.n_classes, each=self._own(rows, weights)
         )
-        return grow_by_levels(
-            parts,
-            no_part(self.columns.empty, rows.table.schema, rows.n_classes),
-            class_totals(rows.labels, weights, rows.n_classes),
-            rules,
-            unit=unit,
-            memory=self.memory,
-        )
+        return grow_by_levels(parts, rows, self.columns.empty, weights, rules, self.memory)
 
     def count_nodes(self, tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
         """Count the rows of every node, on the workers if sums do not depend on the order."""
@@ -556,7 +523,7 @@ def read_cluster_rows(
     client: Any = None,
     categorical_features: Any = "auto",
     memory: Any = None,
-) -> ClusterRows:
+) -> SourceRows:
     """Summarize and code a table on the workers of a cluster.
 
     Each partition is a pandas, polars or Arrow table; workers must be able to read paths. `memory`
@@ -576,22 +543,11 @@ def read_cluster_rows(
     coding = Coding.of(summary, plan)
     digests = [summary.digests[number] for number in range(len(parts))]
     coded = parts.map(encode_part, coding, each=digests)
-    labels, weights, groups, prints = zip(*coded.results(_row_facts), strict=True)
-    every_print = add_prints(prints)
+    facts, prints = zip(*coded.results(_row_facts), strict=True)
     coded = replace(coded, anchors=coded.futures)
     del parts  # the rows themselves are needed no more, unless a worker is lost
-    columns = ClusterColumns(
-        coded,
-        coding.schema,
-        np.concatenate([[0], np.cumsum([len(own) for own in labels])]).astype(np.int64),
-        coding.no_rows(),
-    )
-    return ClusterRows(
-        columns,
-        np.concatenate(labels).astype(np.int32),
-        coding.classes,
-        None if roles.weight is None else np.concatenate(weights),
-        None if roles.group is None else np.concatenate([g for g in groups if len(g)]),
-        cluster.worker_memory(memory),
-        None if every_print is None else every_print.seen(),
-    )
+    first_row = np.cumsum([0, *(len(labels) for labels, _, _ in facts)]).astype(np.int64)
+    columns = ClusterColumns(coded, coding.schema, first_row, coding.no_rows())
+    labels = np.concatenate([own for own, _, _ in facts]).astype(np.int32)
+    store = _ClusterRows(columns, labels, cluster.worker_memory(memory))
+    return SourceRows.of(coding, columns, facts, add_prints(prints), store)

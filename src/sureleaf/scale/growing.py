@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from sureleaf import _kernel
 from sureleaf.scale.coding import join_columns
 from sureleaf.table import Schema
 from sureleaf.table.encoded_table import CodedColumns
-from sureleaf.tree import GrowthRules, Tree
+from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
 __all__ = [
     "LevelCounts",
@@ -32,7 +32,6 @@ __all__ = [
     "count_part",
     "finish_group",
     "grow_by_levels",
-    "no_part",
     "rows_per_node",
     "select_rows",
     "start_part",
@@ -59,13 +58,12 @@ class Parts(Protocol):
     def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
         """Return the sum of the results, added with ``+``."""
 
+    reads_again: ClassVar[bool]
+    """Whether all parts are read again, perhaps from a file, for each group."""
+
     @property
     def n_places(self) -> int:
         """The number of places that can each hold rows of all parts and work at the same time."""
-
-    @property
-    def reads_again(self) -> bool:
-        """Whether all parts are read again, perhaps from a file, for each group."""
 
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
@@ -79,6 +77,7 @@ class LocalParts:
 
     parts: Sequence[Any]
     n_threads: int = 1  # parts that are worked on at a time
+    reads_again: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -116,11 +115,6 @@ class LocalParts:
         """One: groups are collected one after the other."""
         return 1
 
-    @property
-    def reads_again(self) -> bool:
-        """Parts may be in a file."""
-        return True
-
     def regroup(
         self, select: Callable[..., Any], finish: Callable[..., Any], groups: Sequence[Any]
     ) -> Iterator[Any]:
@@ -147,12 +141,6 @@ class TreePart:
     def kernel(self) -> _kernel.KernelTable:
         """The codes in the kernel."""
         return self.columns.kernel_table(self.schema, len(self.labels))
-
-
-def no_part(columns: CodedColumns, schema: Schema, n_classes: int) -> TreePart:
-    """Return a part without rows."""
-    nothing = np.empty(0, np.int32)
-    return TreePart(columns.take(slice(0, 0)), schema, nothing, n_classes, None, nothing)
 
 
 def start_part(
@@ -249,30 +237,34 @@ class TreeWeights:
 
 def grow_by_levels(
     parts: Parts,
-    empty: TreePart,
-    class_weights: NDArray[np.int64],
+    rows: TrainingRows,
+    columns: CodedColumns,
+    weights: NDArray[np.int64] | None,
     rules: GrowthRules,
-    *,
-    unit: TreeWeights,
     memory: int,
     n_threads: int = 1,
 ) -> Tree:
-    """Grow a tree, without pruning, from parts of the rows.
+    """Grow a tree, without pruning, from parts that have all rows in the root.
 
-    `parts` have all rows in the root, `empty` has the columns and no rows. `class_weights` are in
-    units; `memory` is for histograms and for the rows of nodes that are finished here.
+    `columns` are those of the parts, with any rows. `weights` are those of `rows` in units;
+    `memory` is for histograms and for the rows of nodes that are finished here.
 
     The tree is the same as of rows in memory, to the last bit, if weights are whole numbers. With
     ``missing="fraction"`` and missing values all rows are collected here.
     """
-    columns = empty.columns
-    weights = np.asarray(class_weights * unit.unit, np.float64)
-    grower = _kernel.LevelGrower(empty.kernel, weights, unit.are_whole, rules.kernel)
+    unit = TreeWeights.of(rows.weights)
+    if weights is None:
+        totals = np.bincount(rows.labels, minlength=rows.n_classes)
+    else:  # exactly
+        totals = np.array([weights[rows.labels == k].sum() for k in range(rows.n_classes)])
+    table = columns.take(slice(0, 0)).kernel_table(rows.table.schema, 0)
+    class_weights = np.asarray(totals * unit.unit, np.float64)
+    grower = _kernel.LevelGrower(table, class_weights, unit.are_whole, rules.kernel)
     row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
     growth = _LevelGrowth(parts, grower, rules, unit, memory, n_threads, row_bytes)
     if unit.are_ones:  # counts say how many rows the nodes have
-        growth.layout = _Layout.of(columns, len(weights))
-        growth.n_rows = np.array([class_weights.sum()], np.int64)
+        growth.layout = _Layout.of(columns, rows.n_classes)
+        growth.n_rows = np.array([totals.sum()], np.int64)
     if rules.missing == "fraction" and any(columns.has_missing):
         growth.finish_here(grower.open_nodes().tolist())
     growth.run(may_finish=rules.max_leaves is None)

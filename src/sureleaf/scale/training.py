@@ -26,24 +26,16 @@ from sureleaf.scale.coding import (
     read_labelled,
     summarize_parts,
 )
-from sureleaf.scale.growing import (
-    LocalParts,
-    Parts,
-    TreeWeights,
-    grow_by_levels,
-    no_part,
-    start_part,
-)
+from sureleaf.scale.growing import LocalParts, Parts, TreeWeights, grow_by_levels, start_part
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import CodedColumns
-from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes, grow
+from sureleaf.table.encoded_table import CodedColumns, Columns
+from sureleaf.tree import GrowthRules, RowStore, TrainingRows, Tree, count_nodes, grow
 
 __all__ = [
     "CodeStore",
     "SourceColumns",
     "SourceRows",
     "SpilledRows",
-    "class_totals",
     "memory_bytes",
     "read_rows",
 ]
@@ -62,7 +54,7 @@ def memory_bytes(memory: Any) -> int:
     (2000000000, 512000000, 1000000000)
     """
     if memory is None:
-        return max(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, _LEAST_MEMORY)
+        return max(_free_memory() // 2, _LEAST_MEMORY)
     n_bytes = None
     try:
         if isinstance(memory, int | float) and not isinstance(memory, bool):
@@ -79,6 +71,15 @@ def memory_bytes(memory: Any) -> int:
             f"'2GB'; got {memory!r}."
         )
     return n_bytes
+
+
+def _free_memory() -> int:
+    """Return what the system says: macOS only how much there is, Windows nothing (then 4 GB)."""
+    known = getattr(os, "sysconf_names", {})
+    for name, divisor in (("SC_AVPHYS_PAGES", 1), ("SC_PHYS_PAGES", 2)):
+        if name in known:
+            return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE") // divisor
+    return 4 << 30
 
 
 ROW_BYTES: Final = {False: 40, True: 250}
@@ -108,22 +109,44 @@ def say_what_rows_need(n_rows: int, limit: int, *, grows_large_trees: bool) -> N
 
 @dataclass(frozen=True, eq=False)
 class SourceRows:
-    """The rows of a source."""
+    """The rows of a source as codes: in memory, in a temporary file, or on a cluster."""
 
-    table: EncodedTable  # the rows as codes, in memory or in a temporary file
+    table: EncodedTable
     labels: NDArray[np.int32]
     classes: NDArray[Any]
     weights: NDArray[np.float64] | None
     groups: NDArray[Any] | None
-    is_spilled: bool  # whether the codes are in a file
-    memory: int  # bytes that a fit may use
-    n_unlabelled: int = 0  # rows without a class, which were left out
-    seen: SeenRows | None = None  # what a model keeps of the rows, so that it recognises them
+    n_unlabelled: int  # rows without a class, which were left out
+    seen: SeenRows | None  # what a model keeps of the rows, so that it recognises them
+    store: RowStore | None  # grows and counts trees, level by level; None for rows in memory
+
+    @classmethod
+    def of(
+        cls,
+        coding: Coding,
+        columns: Columns,
+        facts: Sequence[Any],
+        prints: Fingerprints | None,
+        store: RowStore | None,
+    ) -> "SourceRows":
+        """Put the parts together, of which `facts` are the labels, weights and groups."""
+        labels, weights, groups = zip(*facts, strict=True)
+        roles = coding.plan.roles
+        return cls(
+            EncodedTable(coding.schema, columns, coding.n_rows),
+            np.concatenate(labels).astype(np.int32, copy=False),
+            coding.classes,
+            None if roles.weight is None else np.concatenate(weights),
+            # Without those of no rows, whose type is not known.
+            None if roles.group is None else np.concatenate([g for g in groups if len(g)]),
+            coding.n_unlabelled,
+            None if prints is None else prints.seen(),
+            store,
+        )
 
     def training_rows(self, weights: NDArray[np.float64] | None) -> TrainingRows:
-        """Return the rows for a fit; trees of a spilled table are grown level by level."""
-        store = SpilledRows(self.memory) if self.is_spilled else None
-        return TrainingRows(self.table, self.labels, len(self.classes), weights, store=store)
+        """Return the rows for a fit."""
+        return TrainingRows(self.table, self.labels, len(self.classes), weights, store=self.store)
 
 
 def read_rows(
@@ -158,26 +181,14 @@ def read_rows(
     store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
     digests = [summary.digests[number] for number in range(len(parts))]
     coded: Iterator[list[CodedPart]] = parts.results(encode_batches, coding, each=digests)
-    labels, weights, groups = [], [], []
-    prints: Fingerprints | None = None
+    facts: list[Any] = []
+    prints = None
     for part in chain.from_iterable(coded):
         store.add(part.columns)
-        labels.append(part.labels)
-        weights.append(part.weights)
-        groups.append(part.groups)
+        facts.append((part.labels, part.weights, part.groups))
         prints = add_prints([prints, part.prints])
-    table = EncodedTable(coding.schema, store.columns(), coding.n_rows)
-    return SourceRows(
-        table,
-        np.concatenate(labels),
-        coding.classes,
-        None if roles.weight is None else np.concatenate([w for w in weights if w is not None]),
-        None if roles.group is None else np.concatenate([g for g in groups if g is not None]),
-        is_spilled,
-        limit,
-        coding.n_unlabelled,
-        None if prints is None else prints.seen(),
-    )
+    in_file = SpilledRows(limit) if is_spilled else None
+    return SourceRows.of(coding, store.columns(), facts, prints, in_file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,8 +281,7 @@ class SpilledRows:
         columns, n_rows = rows.table.columns, rows.table.n_rows
         if not isinstance(columns, CodedColumns):
             return grow(replace(rows, store=None), rules, n_threads=n_threads)
-        unit = TreeWeights.of(rows.weights)
-        weights = unit.to_whole(rows.weights)
+        weights = TreeWeights.of(rows.weights).to_whole(rows.weights)
         parts = []
         step = self.chunk_rows or max(_LEAST_CHUNK, -(-n_rows // (4 * n_threads)))
         for start in range(0, n_rows, step):
@@ -279,25 +289,9 @@ class SpilledRows:
             part = CodedPart(columns.take(chunk), rows.labels[chunk], None, None, "")
             own = None if weights is None else weights[chunk]
             parts.append(start_part(part, rows.table.schema, rows.n_classes, own))
-        return grow_by_levels(
-            LocalParts(parts, n_threads),
-            no_part(columns, rows.table.schema, rows.n_classes),
-            class_totals(rows.labels, weights, rows.n_classes),
-            rules,
-            unit=unit,
-            memory=self.memory,
-            n_threads=n_threads,
-        )
+        local = LocalParts(parts, n_threads)
+        return grow_by_levels(local, rows, columns, weights, rules, self.memory, n_threads)
 
     def count_nodes(self, tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
         """Count the rows: the system reads the file, and forgets what it has read."""
         return count_nodes(tree, replace(rows, store=None))
-
-
-def class_totals(
-    labels: NDArray[np.int32], weights: NDArray[np.int64] | None, n_classes: int
-) -> NDArray[np.int64]:
-    """Return the sum of the weights of each class, exactly."""
-    if weights is None:
-        return np.bincount(labels, minlength=n_classes).astype(np.int64)
-    return np.array([weights[labels == k].sum() for k in range(n_classes)], np.int64)

@@ -8,15 +8,13 @@ In the order data passes::
     dates.py          dates and times <-> numbers
     categories.py     a column -> category codes
     encoded_table.py  EncodedTable: the table that trees are grown on
-    infer_schema.py   read_table: infer the schema and encode (before a fit)
-    encoding.py       encode: encode by a known schema (before a prediction)
+    encoding.py       read_table: infer the schema and encode; encode: by a known schema
     labels.py         encode_labels: labels -> class codes
     row_stream.py     stream_rows: a file in batches of rows, typed by a schema
 """
 
 from sureleaf.table.encoded_table import EncodedTable
-from sureleaf.table.encoding import encode
-from sureleaf.table.infer_schema import read_table
+from sureleaf.table.encoding import encode, read_table
 from sureleaf.table.labels import encode_labels
 from sureleaf.table.row_stream import RowStream, stream_rows
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema

@@ -92,7 +92,7 @@ _ACCEPTED: Final = (
 _COLLECTING: Final = {
     "dask": "its method compute()",
     "polars": "its method collect()",
-    "pyspark": "its method toPandas()",
+    "pyspark": "its method toArrow()",
     "sqlframe": "its method toPandas()",
     "ibis": "its method to_pyarrow()",
 }

@@ -3,7 +3,7 @@
 A `Tree` is finished and frozen; a tree that is still growing exists in the kernel only.
 """
 
-from sureleaf.tree.growing import GrowthRules, TrainingRows, grow, thread_map
+from sureleaf.tree.growing import GrowthRules, RowStore, TrainingRows, grow, thread_map
 from sureleaf.tree.pruning import (
     collapse,
     cost_complexity_path,
@@ -20,6 +20,7 @@ from sureleaf.tree.structure import Tree, impurity_importances, node_impurity
 __all__ = [
     "GrowthRules",
     "Routes",
+    "RowStore",
     "TrainingRows",
     "Tree",
     "collapse",
