@@ -45,8 +45,8 @@ def export(
     dialect: Annotated[
         str | None,
         typer.Option(
-            help="duckdb, sqlite or postgresql.",
-            autocompletion=complete_choices("duckdb", "sqlite", "postgresql"),
+            help="duckdb, sqlite, postgresql or spark.",
+            autocompletion=complete_choices("duckdb", "sqlite", "postgresql", "spark"),
             show_default="duckdb",
             rich_help_panel="SQL",
         ),

@@ -30,7 +30,6 @@ from sureleaf.exports.tree_view import (
     TreeView,
     label_texts,
     plain_labels,
-    printable,
     view_tree,
 )
 from sureleaf.table import Column
@@ -50,15 +49,6 @@ class Conditions:
     """SQL conditions of the branches of a tree.
 
     Column ``v3`` of the query has the number or category code of column 3 of the table.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier.c45().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
-    >>> view = view_tree(model, "SQL")
-    >>> conditions = Conditions(view, DIALECTS["duckdb"])
-    >>> conditions.skips(view.tests[0], 0), conditions.fraction(view.tests[0], 0)
-    ('v0 > 2.0e0', 'CASE WHEN v0 IS NULL THEN 0.5e0 ELSE 1.0e0 END')
     """
 
     view: TreeView
@@ -211,7 +201,7 @@ def to_sql(
     ----------
     model : TreeClassifier
         Fitted.
-    dialect : {"duckdb", "sqlite", "postgresql"}
+    dialect : {"duckdb", "sqlite", "postgresql", "spark"}
         The database of the query.
     table : str
         Name of the table, or schema and table joined by a dot.
@@ -323,9 +313,19 @@ class _Query:
         return self.model.unseen == "stop" and test is not None and test.threshold is None
 
     def _with_steps(self) -> list[str]:
-        # MATERIALIZED: a database that inlines one step into the next would repeat its work
-        # wherever a column is used.
-        return [f"{name} AS MATERIALIZED (\n{body}\n)" for name, body in self.steps]
+        return [f"{name} AS{self.dialect.materialized} (\n{body}\n)" for name, body in self.steps]
+
+    def _select(self, values: Sequence[str], source: str, of: str = "") -> str:
+        """Return the SELECT of the kept columns, the prediction and the probabilities."""
+        name_of = self.dialect.name_of
+        kept = [f"{of}k{i} AS {name_of(name)}" for i, name in enumerate(self.keep)]
+        names = ["prediction", *map(name_of, _column_names(self.model.classes))]
+        named = [
+            value if value == name else f"{value} AS {name}"
+            for value, name in zip(values, names, strict=True)
+        ]
+        listed = ",\n  ".join([*kept, *named])
+        return f"SELECT\n  {listed}\nFROM {source}"
 
     def _joined(self, parts: list[str], result: str) -> str:
         title = (
@@ -404,7 +404,7 @@ class _PathQuery(_Query):
         written = [
             f"{values}{',' if index + 1 < len(lines) else ''}"
             + (
-                f"  -- {printable(self.view.rules[node])}"
+                f"  {self.dialect.comment(self.view.rules[node])}"
                 if with_rules and node in self.view.rules
                 else ""
             )
@@ -414,18 +414,9 @@ class _PathQuery(_Query):
         return f"ends(node, prediction, {', '.join(self.sums)}) AS (\n  VALUES\n    {listed}\n)"
 
     def _result(self) -> str:
-        name_of = self.dialect.name_of
-        columns = [
-            *(f"k{i} AS {name_of(name)}" for i, name in enumerate(self.keep)),
-            "prediction",
-            *(
-                f"{value} AS {name_of(name)}"
-                for value, name in zip(self.sums, _column_names(self.model.classes), strict=True)
-            ),
-        ]
         last = self.steps[-1][0]
-        listed = ",\n  ".join(columns)
-        return f"SELECT\n  {listed}\nFROM {last} LEFT JOIN ends ON ends.node = {last}.node"
+        source = f"{last} LEFT JOIN ends ON ends.node = {last}.node"
+        return self._select(["prediction", *self.sums], source)
 
 
 class _ShareQuery(_Query):
@@ -534,13 +525,11 @@ class _ShareQuery(_Query):
                     test.children[branch],
                     depth + 1,
                     [*skipped, self.conditions.skips(test, branch)],
-                    self._times(share, self.conditions.fraction(test, branch)),
+                    share if fraction is None else f"{share} * {fraction}",
                 )
                 for branch in reversed(range(len(test.children)))
+                for fraction in (self.conditions.fraction(test, branch),)
             ]
-
-    def _times(self, share: str, fraction: str | None) -> str:
-        return share if fraction is None else f"{share} * {fraction}"
 
     def _share(self, root: int, name: str, skipped: list[str], share: str) -> str:
         zero = self.dialect.number(0.0)
@@ -548,7 +537,7 @@ class _ShareQuery(_Query):
         node = int(name[1:])
         comment = ""
         if node not in self.view.tests and self.model.tree.n_leaves <= _MAX_RULES:
-            comment = f"-- {printable(self.view.rules[node])}\n    "
+            comment = f"{self.dialect.comment(self.view.rules[node])}\n    "
         return f"{comment}CASE WHEN {is_zero} THEN {zero} ELSE {share} END AS {name}"
 
     def _sum(self, ends: list[str], later: list[str]) -> None:
@@ -566,37 +555,22 @@ class _ShareQuery(_Query):
     # ---- the result ---------------------------------------------------------------------------
 
     def _result(self) -> str:
-        choice = self.choice()
-        probabilities = list(self.sums)
+        values = [self.choice(), *self.sums]
         if is_error := self.conditions.is_error():
-            choice = f"CASE WHEN NOT ({is_error}) THEN {choice} END"
-            probabilities = [f"CASE WHEN NOT ({is_error}) THEN {p} END" for p in probabilities]
-        name_of = self.dialect.name_of
-        columns = [
-            *(f"k{i} AS {name_of(name)}" for i, name in enumerate(self.keep)),
-            f"{choice} AS prediction",
-            *(
-                f"{value} AS {name_of(name)}"
-                for value, name in zip(
-                    probabilities, _column_names(self.model.classes), strict=True
-                )
-            ),
-        ]
-        listed = ",\n  ".join(columns)
-        return f"SELECT\n  {listed}\nFROM {self.steps[-1][0]}"
+            values = [f"CASE WHEN NOT ({is_error}) THEN {value} END" for value in values]
+        return self._select(values, self.steps[-1][0])
 
     def choice(self) -> str:
         """Return the prediction that follows from the probabilities."""
         labels = [self.dialect.label(label) for label in _sql_labels(self.model.classes)]
-        choice = labels[-1]
-        if len(labels) > 1:
-            cases = [
-                f"WHEN {' AND '.join(self._is_not_worse(k, j) for j in range(k + 1, len(labels)))} "
-                f"THEN {label}"
-                for k, label in enumerate(labels[:-1])
-            ]
-            choice = f"CASE {' '.join(cases)} ELSE {labels[-1]} END"
-        return choice
+        if len(labels) == 1:
+            return labels[0]
+        cases = [
+            f"WHEN {' AND '.join(self._is_not_worse(k, j) for j in range(k + 1, len(labels)))} "
+            f"THEN {label}"
+            for k, label in enumerate(labels[:-1])
+        ]
+        return f"CASE {' '.join(cases)} ELSE {labels[-1]} END"
 
     def _is_not_worse(self, k: int, j: int) -> str:
         """Return the condition that class k is predicted rather than a later class j."""
@@ -613,12 +587,13 @@ class _MixedQuery(_PathQuery):
 
     A nested CASE finds the node of the other rows, in time that grows with the depth. Only rows
     that take several branches, because of a missing value or an unseen category, go through the
-    shares of all nodes. Column ``r`` numbers the rows, so that the two parts can be joined.
+    shares of all nodes. Column ``r`` numbers the rows, so that the two parts can be joined; Spark
+    has no such number, so there the result is the union of the two parts.
     """
 
     def text(self) -> str:
-        self._encode("0 AS node", "row_number() OVER () AS r")
-        self.base.append("r")
+        self._encode("0 AS node", *(["row_number() OVER () AS r"] * self.dialect.numbers_rows))
+        self.base += ["r"] * self.dialect.numbers_rows
         self._find_nodes()
         self.found = self.steps[-1][0]
         shares = _ShareQuery(self.conditions, self.table, self.keep)
@@ -626,24 +601,25 @@ class _MixedQuery(_PathQuery):
         root = f"{self.dialect.number(1.0)} AS w0"
         self._step([*self.base, root], f"{self.found} WHERE node = {_SEVERAL}")
         shares.add_sums()
-        self._step(["r", f"{shares.choice()} AS prediction", *self.sums])
+        key = ["r"] if self.dialect.numbers_rows else [f"k{i}" for i in range(len(self.keep))]
+        self._step([*key, f"{shares.choice()} AS prediction", *self.sums])
         return self._joined([*self._with_steps(), self._ends()], self._result())
 
     def _result(self) -> str:
-        name_of, found, mixed = self.dialect.name_of, self.found, self.steps[-1][0]
-        names = ["prediction", *map(name_of, _column_names(self.model.classes))]
-        columns = [
-            *(f"{found}.k{i} AS {name_of(name)}" for i, name in enumerate(self.keep)),
-            *(
-                f"COALESCE(ends.{value}, {mixed}.{value}) AS {name}"
-                for value, name in zip(["prediction", *self.sums], names, strict=True)
-            ),
-        ]
-        listed = ",\n  ".join(columns)
-        return (
-            f"SELECT\n  {listed}\nFROM {found}\nLEFT JOIN ends ON ends.node = {found}.node\n"
+        found, mixed = self.found, self.steps[-1][0]
+        if not self.dialect.numbers_rows:
+            ends = f"{found} LEFT JOIN ends ON ends.node = {found}.node\n"
+            rest = f"WHERE {found}.node IS NULL OR {found}.node <> {_SEVERAL}"
+            parts = (f"{ends}{rest}", mixed)
+            return "\nUNION ALL\n".join(
+                self._select(["prediction", *self.sums], part) for part in parts
+            )
+        values = [f"COALESCE(ends.{v}, {mixed}.{v})" for v in ["prediction", *self.sums]]
+        source = (
+            f"{found}\nLEFT JOIN ends ON ends.node = {found}.node\n"
             f"LEFT JOIN {mixed} ON {mixed}.r = {found}.r"
         )
+        return self._select(values, source, f"{found}.")
 
 
 def _sql_labels(classes: NDArray[Any]) -> list[Any]:

@@ -1,10 +1,11 @@
-"""Names, text, numbers and dates in the SQL of DuckDB, SQLite and PostgreSQL."""
+"""Names, text, numbers and dates in the SQL of DuckDB, SQLite, PostgreSQL and Spark."""
 
 from dataclasses import dataclass
 from math import isinf
 from typing import Any
 
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.exports.tree_view import printable
 from sureleaf.table import Column
 
 __all__ = ["DIALECTS", "Dialect"]
@@ -12,19 +13,16 @@ __all__ = ["DIALECTS", "Dialect"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """The SQL of one database; `name` is its product name.
-
-    Examples
-    --------
-    >>> DIALECTS["sqlite"].name_of("size"), DIALECTS["sqlite"].text("it's")
-    ('"size"', "'it''s'")
-    """
+    """The SQL of one database; `name` is its product name."""
 
     name: str
-    n_bits: int | None = None
-    """Of its largest whole numbers; None without a limit."""
-    ignores_case: bool = True
-    """Whether names of columns that differ in case alone are the same."""
+    n_bits: int | None = None  # of its largest whole numbers; None without a limit
+    ignores_case: bool = True  # whether column names that differ in case alone are the same
+    # A database that inlines one step into the next would repeat its work wherever a column is
+    # used. Spark does not do so where it costs, and does not know the word.
+    materialized: str = " MATERIALIZED"
+    numbers_rows: bool = True  # whether row_number() needs no order
+    quote: str = '"'  # around names
 
     def name_of(self, name: str) -> str:
         """Quote the name of a column or table."""
@@ -32,7 +30,11 @@ class Dialect:
             raise InvalidArgumentError(
                 f"a name in SQL must not be empty or have a NUL; got {name!r}. Rename the column."
             )
-        return '"' + name.replace('"', '""') + '"'
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+
+    def comment(self, text: str) -> str:
+        """Write a comment to the end of the line."""
+        return f"-- {printable(text)}"
 
     def text(self, text: str) -> str:
         """Write text as a literal, with quotes and backslashes escaped."""
@@ -213,6 +215,57 @@ class _SQLite(Dialect):
         return f"{ticks} / 86400000000.0" if temporal == "date" else ticks
 
 
+@dataclass(frozen=True)
+class _Spark(Dialect):
+    def name_of(self, name: str) -> str:
+        if "${" in name:
+            raise InvalidArgumentError(
+                f"a name in Spark's SQL must not have '${{', which Spark replaces; got {name!r}. "
+                "Rename the column."
+            )
+        return super().name_of(name)
+
+    def text(self, text: str) -> str:
+        """Escape, too, what Spark would replace by a variable of the environment."""
+        escapes = {"\\": "\\\\", "'": "\\'", "\0": "\\0", "$": "\\u0024"}
+        return "'" + "".join(escapes.get(letter, letter) for letter in text) + "'"
+
+    def comment(self, text: str) -> str:
+        """End with a space where a backslash would continue the comment on the next line."""
+        written = super().comment(text).replace("${", "$ {")
+        return f"{written} " if written.endswith("\\") else written
+
+    def number(self, value: float) -> str:
+        if isinf(value):
+            return f"CAST('{'-' if value < 0 else ''}Infinity' AS DOUBLE)"
+        return f"{super().number(value)}D"
+
+    def missing_as_null(self, expression: str) -> str:
+        return f"NULLIF(CAST({expression} AS DOUBLE), CAST('NaN' AS DOUBLE))"
+
+    def as_text(self, expression: str) -> str:
+        return f"CAST({expression} AS STRING)"
+
+    def moment(self, expression: str, temporal: str) -> str:
+        if temporal == "utc":
+            return f"CAST(unix_micros(CAST({expression} AS TIMESTAMP)) AS DOUBLE)"
+        if temporal == "time":
+            raise InvalidArgumentError(
+                "model must not test a time of day for an export to Spark, which has no such type. "
+                "Export to Python, or fit again with the column as a number."
+            )
+        # Without a time zone, which would be that of the session.
+        span = f"(CAST({expression} AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01 00:00:00')"
+        if temporal == "duration":
+            span = f"CAST({expression} AS INTERVAL DAY TO SECOND)"
+        units = (("DAY", 86400), ("HOUR", 3600), ("MINUTE", 60), ("SECOND", 1))
+        seconds = " + ".join(
+            f"CAST(EXTRACT({unit} FROM {span}) AS DECIMAL(18, 6)) * {size}" for unit, size in units
+        )
+        microseconds = f"CAST(({seconds}) * 1000000 AS DOUBLE)"
+        return f"{microseconds} / 86400000000.0e0D" if temporal == "date" else microseconds
+
+
 def _fraction(top: int, power: int) -> str:
     """Write top / 2**power with whole numbers, which every version reads exactly."""
     while top % 2 == 0 and top:
@@ -229,5 +282,6 @@ DIALECTS: dict[str, Dialect] = {
     "duckdb": _DuckDB("DuckDB", 128),
     "sqlite": _SQLite("SQLite", 64),
     "postgresql": _PostgreSQL("PostgreSQL", ignores_case=False),
+    "spark": _Spark("Spark", 64, materialized="", numbers_rows=False, quote="`"),
 }
 """Name of a dialect -> its SQL."""
