@@ -3,12 +3,13 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.tree import export_text
+from sklearn.tree import export_text, plot_tree
 
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
-from sureleaf.exports import to_sklearn
+from sureleaf.exports import sklearn_columns, to_sklearn
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +43,68 @@ def test_one_leaf_and_labels_of_text_become_a_tree_too():
     [
         (TreeClassifier.c45(), "missing='branch'"),
         (TreeClassifier(cost=[[0, 1], [5, 0]]), "sureleaf.decide"),
-        (TreeClassifier(categorical_features=[0]), "OneHotEncoder"),
+        (TreeClassifier(categorical_features=[0], categorical_split="multiway"), "'subset'"),
     ],
 )
 def test_a_tree_that_scikit_learn_cannot_represent_is_refused(model, words):
     X = np.arange(40.0).reshape(-1, 1)
     with pytest.raises(InvalidArgumentError, match=words):
         to_sklearn(model.set_params(pruning=None).fit(X % 4, X[:, 0] % 4 > 1))
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A tree of numbers, categories and an order, with missing values of each."""
+    rng = np.random.default_rng(0)
+    n = 900
+    size = pd.Categorical(rng.choice(["s", "m", "l"], n), ["s", "m", "l"], ordered=True)
+    X = pd.DataFrame({"x": rng.integers(0, 50, n) / 8, "kind": rng.choice(list("abcdef"), n)})
+    X = X.assign(size=size, flag=rng.random(n) < 0.4)
+    y = X["x"] + 2 * X["kind"].isin(list("ace")) + X["size"].cat.codes + rng.normal(size=n) > 4.5
+    X = X.mask(rng.random(X.shape) < 0.1)
+    X["size"] = X["size"].astype(size.dtype)
+    model = TreeClassifier(pruning=None, min_samples_leaf=5, random_state=0).fit(X, y)
+    assert {column.kind for column in model.schema_} == {"numeric", "categorical", "ordered"}
+    assert set(model.tree_.feature) == {-1, 0, 1, 2, 3}
+    return model, X
+
+
+def test_categories_become_columns_of_groups(mixed):
+    model, X = mixed
+    tree, columns = to_sklearn(model), sklearn_columns(model, X)
+    assert columns.columns.tolist() == tree.feature_names_in_.tolist()
+    assert {"x", "size"} <= set(columns)
+    assert columns.isna().to_numpy().any()
+    # A row with a category that some node has not seen is divided by the model.
+    one = np.diff(model.leaf_shares(X).indptr) == 1
+    assert one.mean() > 0.9
+    np.testing.assert_array_equal(tree.apply(columns)[one], model.apply(X)[one])
+    np.testing.assert_array_equal(tree.predict_proba(columns)[one], model.predict_proba(X)[one])
+    text = export_text(tree, feature_names=list(columns))
+    assert text.count("class:") == model.get_n_leaves()
+    assert "kind: " in text
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    pytest.importorskip("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    drawn = plot_tree(tree, feature_names=list(columns), ax=figure.subplots())
+    assert len(drawn) >= model.tree_.n_nodes
+
+
+def test_shap_explains_groups_of_categories(mixed):
+    shap = pytest.importorskip("shap")
+    model, X = mixed
+    columns = sklearn_columns(model, X).dropna()
+    tree = to_sklearn(model)
+    explainer = shap.TreeExplainer(tree)
+    total = explainer.shap_values(columns).sum(axis=1) + explainer.expected_value
+    np.testing.assert_allclose(total, tree.predict_proba(columns), atol=1e-6)
+
+
+def test_dates_cannot_become_numbers_of_scikit_learn():
+    X = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40)})
+    model = TreeClassifier(pruning=None).fit(X, np.arange(40) > 20)
+    for use in (to_sklearn, lambda model: sklearn_columns(model, X)):
+        with pytest.raises(InvalidArgumentError, match=r"must not test dates.*'day'"):
+            use(model)
 
 
 def test_only_a_tree_can_become_one():

@@ -14,7 +14,7 @@ from sureleaf.exports.drawings import to_dot, to_svg
 from sureleaf.exports.json_text import from_json, to_json
 from sureleaf.exports.onnx import to_onnx
 from sureleaf.exports.python import to_python
-from sureleaf.exports.scikit_learn import to_sklearn
+from sureleaf.exports.scikit_learn import sklearn_columns, to_sklearn
 from sureleaf.exports.sql import to_sql
 from sureleaf.exports.tree_view import single_tree
 
@@ -23,6 +23,7 @@ __all__ = [
     "Format",
     "export",
     "from_json",
+    "sklearn_columns",
     "to_dot",
     "to_json",
     "to_onnx",
