@@ -52,6 +52,7 @@ __all__ = [
     "check_weights",
     "child_process",
     "meaning_of_weights",
+    "parallel",
     "read_labels",
     "row_weights",
     "scalar_or_array",
@@ -226,6 +227,18 @@ def runs_elsewhere() -> bool:
     backend, _ = get_active_backend()
     is_local = type(backend).__module__ == "joblib._parallel_backends"
     return not is_local and not getattr(backend, "supports_sharedmem", False)
+
+
+def parallel(n_jobs: Any = None, **options: Any) -> Any:
+    """Return joblib's `Parallel` for the active back end; results come one by one if it can.
+
+    The back end of Ray cannot: there, they come together at the end.
+    """
+    from joblib.parallel import Parallel, get_active_backend
+
+    backend, _ = get_active_backend(require=options.get("require"))
+    return_as = "generator" if backend.supports_return_generator else "list"
+    return Parallel(n_jobs=n_jobs, return_as=return_as, **options)
 
 
 # One entry per row

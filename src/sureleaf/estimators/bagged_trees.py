@@ -7,11 +7,17 @@ from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sureleaf.arguments import check_choice, check_number, runs_elsewhere, thread_count
+from sureleaf.arguments import (
+    check_choice,
+    check_number,
+    parallel,
+    runs_elsewhere,
+    thread_count,
+)
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.estimators.base import (
     ModelEstimator,
@@ -459,7 +465,7 @@ class _Bags:
         if runs_elsewhere():  # the rows are sent once per range of trees
             n_ranges = min(2 * effective_n_jobs(-1), len(numbers))
             ranges = np.array_split(np.asarray(numbers), n_ranges) if len(numbers) else []
-            workers = Parallel(return_as="generator")
+            workers = parallel()
             grown = workers(delayed(self._grow_some)(some.tolist()) for some in ranges)
             return [tree for trees in grown for tree in trees]
         n_threads = thread_count(n_jobs)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import narwhals as nw
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -19,6 +19,7 @@ from sureleaf.arguments import (
     FloatArray,
     IntArray,
     check_probabilities,
+    parallel,
     read_labels,
     runs_elsewhere,
 )
@@ -211,13 +212,13 @@ class Fitter:
         estimator allows. Other machines share nothing: there, each fit is one of its own.
         """
         if self.refits is None or runs_elsewhere():
-            workers = Parallel(n_jobs=n_jobs, return_as="generator")
+            workers = parallel(n_jobs)
             alone = replace(self, refits=None, n_threads=1)
             return workers(delayed(work)(alone, *job) for job in jobs)
         wanted = effective_n_jobs(n_jobs)
         n_at_once = wanted if wanted > 1 else self.refits.n_at_once
         own = replace(self, n_threads=max(1, self.refits.n_threads // n_at_once))
-        workers = Parallel(n_jobs=n_at_once, require="sharedmem", return_as="generator")
+        workers = parallel(n_at_once, require="sharedmem")
         return workers(delayed(work)(own, *job) for job in jobs)
 
 
