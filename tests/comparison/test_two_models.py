@@ -11,8 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t, two_models
 from sureleaf.comparison.paired_models import auc_difference
-from sureleaf.comparison.paired_resamples import compare_algorithms, repeats_until
-from sureleaf.comparison.two_models import difference_of_estimates
+from sureleaf.comparison.two_models import (
+    compare_algorithms,
+    difference_of_estimates,
+    repeats_until,
+)
 from sureleaf.comparison.verdict import deciding_half_width, detecting_half_width
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import (

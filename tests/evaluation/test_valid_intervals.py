@@ -32,12 +32,12 @@ from sureleaf.evaluation.intervals import (
     NestedFold,
     clopper_pearson,
     corrected_resampled,
-    delong_interval,
     nested_cv,
     out_of_bag_mean,
     wilson,
 )
 from sureleaf.evaluation.measures.named import NAMED, Measure
+from sureleaf.evaluation.measures.ranking import delong_interval
 from sureleaf.evaluation.valid_intervals import (
     UNSTABLE,
     _score_interval,

@@ -17,7 +17,8 @@ from benchmarks.quality.promises.record import (
 )
 from sureleaf.comparison import auc_difference, bootstrap_difference, mcnemar, rows_to_detect
 from sureleaf.comparison.verdict import decide
-from sureleaf.evaluation.intervals import bootstrap_mean, delong_interval
+from sureleaf.evaluation.intervals import bootstrap_mean
+from sureleaf.evaluation.measures.ranking import delong_interval
 
 
 @cache

@@ -8,7 +8,7 @@ from sureleaf.auditing.audits import (
     AuditedTrees,
     audit,
 )
-from sureleaf.auditing.model_files import load_model
+from sureleaf.auditing.foreign_models import load_model
 from sureleaf.auditing.where import Segments, Subgroups, Where
 
 __all__ = [

@@ -12,9 +12,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import FloatArray, check_choice, check_count, check_level
-from sureleaf.auditing.audited_rows import AuditedRows, ComparedRows, read_rows
+from sureleaf.auditing.audited_rows import (
+    AuditedRows,
+    ComparedRows,
+    looks_like_training,
+    read_rows,
+    seems_swapped,
+)
 from sureleaf.auditing.model_output import ModelOutput
-from sureleaf.auditing.remarks import looks_like_training, seems_swapped
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.auditing.where import Subgroups, Where, find_segments, subgroup_table

@@ -9,14 +9,18 @@ arrays, which are checked here, or one error.
 import contextlib
 import io
 import json
+import os
 import pickle
 import signal
 import struct
 import subprocess
+import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,12 +30,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf import errors
 from sureleaf.arguments import check_probabilities, child_process
-from sureleaf.auditing.model_output import ModelOutput, check_table
+from sureleaf.auditing.lightgbm_text import check_lightgbm_text
+from sureleaf.auditing.model_output import ModelOutput, check_table, model_output
 from sureleaf.auditing.tree_leaves import TreeLeaves, TreeStructure
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, SureleafError, optional_library
+from sureleaf.estimators import load
+from sureleaf.files.state_file import MODEL
 from sureleaf.levels.decisions import CostRule
 
-__all__ = ["ForeignModel", "pack", "read_message", "unpack", "unreadable", "write_message"]
+__all__ = [
+    "ForeignModel",
+    "load_model",
+    "pack",
+    "read_message",
+    "serve",
+    "unpack",
+    "unreadable",
+    "write_message",
+]
+
 
 _SECONDS: Final = 60
 _BYTES: Final = 4 << 30
@@ -40,7 +57,7 @@ _BYTES: Final = 4 << 30
 _ROWS: Final = 10_000
 """Rows that a child predicts at a time, each time within the same seconds."""
 
-_PROGRAM: Final = "from sureleaf.auditing.foreign_process import serve; serve()"
+_PROGRAM: Final = "from sureleaf.auditing.foreign_models import serve; serve()"
 
 
 class ForeignModel:
@@ -282,3 +299,208 @@ def _unpack_tree(own: dict[str, NDArray[Any]], told: dict[str, Any], n_rows: int
 
 def _are_within(indices: NDArray[np.integer[Any]], stop: int) -> bool:
     return bool(((indices >= 0) & (indices < stop)).all())
+
+
+_PICKLES: Final = (".joblib", ".pkl", ".pickle")
+
+_FORMS: Final = {
+    ".skops": "skops",
+    ".txt": "lightgbm",
+    ".lgb": "lightgbm",
+    ".json": "xgboost",
+    ".ubj": "xgboost",
+}
+
+
+def load_model(
+    path: str | PathLike[str], *, trust_pickle: bool = False, trust: Sequence[str] = ()
+) -> Any:
+    """Load a fitted model that this or another library has saved.
+
+    Parameters
+    ----------
+    path : path
+        ``.sureleaf``; ``.skops``; ``.joblib``, ``.pkl``, ``.pickle``; LightGBM's text
+        (``.txt``, ``.lgb``); XGBoost's ``.json`` or ``.ubj``.
+    trust_pickle : bool
+        Load a pickle. It runs any code that its author put into it, with your permissions.
+    trust : sequence of str
+        Additional types that a skops file may contain.
+
+    Returns
+    -------
+    object
+        The model, for `audit`. Files of skops, LightGBM and XGBoost are loaded by a child process,
+        and their model answers nothing but an audit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the file is an untrusted pickle, contains untrusted types, or has another format.
+    MissingPackageError
+        If the library that saved it is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, joblib
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tree.joblib"
+    >>> _ = joblib.dump(DecisionTreeClassifier().fit([[1], [2]], ["no", "yes"]), path)
+    >>> load_model(path, trust_pickle=True).classes_.tolist()
+    ['no', 'yes']
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InvalidArgumentError(
+            f"model must be the path of a file; got {str(path)!r}, where there is no file."
+        )
+    suffix = file.suffix.lower()
+    if suffix == ".sureleaf" or _is_ours(file):
+        return load(file)
+    if suffix in _PICKLES:
+        return _load_pickle(file, trust_pickle)
+    if suffix in _FORMS:
+        return ForeignModel(file, _FORMS[suffix], trust)
+    raise InvalidArgumentError(
+        "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) "
+        f"file; got {file.name!r}. Save the model in one of these formats."
+    )
+
+
+def _is_ours(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(len(MODEL.magic)) == MODEL.magic
+
+
+def _load_pickle(file: Path, is_trusted: bool) -> Any:
+    if not is_trusted:
+        raise InvalidArgumentError(
+            f"{file.name} is a pickle, and loading a pickle runs any code that its author put "
+            "into it, with your permissions. If you trust its author, pass --trust-pickle (in "
+            "Python trust_pickle=True); otherwise ask for the model in skops format."
+        )
+    import joblib
+
+    try:
+        return joblib.load(file)
+    except Exception as error:  # any error of any library
+        text = " ".join(str(error).split())[:300]
+        raise unreadable(file, text or type(error).__name__) from error
+
+
+_NEED: Final = "to read this file"
+
+_TRUSTED: Final = (
+    "collections.OrderedDict",
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "sklearn.compose._column_transformer.make_column_selector",
+    "sklearn.tree._tree.Tree",
+    "xgboost.core.Booster",
+    "xgboost.sklearn.XGBClassifier",
+)
+"""Types of tree models that run no code of the file, although skops does not trust them."""
+
+
+def serve() -> None:
+    """Load the model that the arguments name, and answer one message after the other."""
+    form, path, n_bytes, *trust = sys.argv[1:]
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is not an answer
+    _limit_memory(int(n_bytes))
+    model: Any = None
+
+    def load() -> Packed:
+        nonlocal model
+        model = _LOADERS[form](Path(path), trust)
+        header: dict[str, Any] = {"classes": []}
+        arrays: dict[str, Any] = {}
+        classes = getattr(model, "classes_", None)
+        if classes is not None:
+            pack_labels(np.asarray(classes), header, arrays)
+        return header, arrays
+
+    def predict() -> Packed:
+        return output_arrays(model_output(model, X, classes, first_row=first_row))
+
+    write_message(answers, _answer(load))
+    while model is not None and (message := read_message(sys.stdin.buffer)) is not None:
+        X, classes, first_row = pickle.loads(message)  # of the parent
+        write_message(answers, _answer(predict))
+
+
+Packed = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _answer(question: Callable[[], Packed]) -> bytes:
+    """Return the answer, or the error; any error of another library's reader may happen."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            header, arrays = question()
+        return pack(header | {"warnings": [str(one.message) for one in caught]}, arrays)
+    except SureleafError as error:
+        return pack({"error": str(error), "kind": type(error).__name__, "unreadable": False})
+    except Exception as error:
+        text = " ".join(str(error).split())[:300] or type(error).__name__
+        return pack({"error": text, "kind": "InvalidArgumentError", "unreadable": True})
+
+
+def _limit_memory(n_bytes: int) -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, most))
+
+
+def _load_skops(file: Path, trust: Sequence[str]) -> Any:
+    skops = optional_library("skops.io", needed=_NEED)
+    for text in _texts_in(file):
+        if text.startswith("tree\n"):
+            check_lightgbm_text(text.encode())
+    types = skops.get_untrusted_types(file=file)
+    unknown = sorted(set(types) - set(_TRUSTED) - set(trust))
+    if unknown:
+        raise InvalidArgumentError(
+            f"{file.name} contains types that are not known to be harmless: {', '.join(unknown)}. "
+            "If you trust all of them, pass "
+            f"{' '.join(f'--trust {name}' for name in unknown)} (in Python trust=[...])."
+        )
+    return skops.load(file, trusted=list(types))
+
+
+def _texts_in(file: Path) -> Iterator[str]:
+    """Yield every text that the objects in a skops file contain, such as models of LightGBM."""
+    with zipfile.ZipFile(file) as archive:
+        pending = [json.loads(archive.read("schema.json"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            content = node.get("content")
+            if node.get("__class__") == "str" and isinstance(content, str):
+                text = json.loads(content)
+                if isinstance(text, str):
+                    yield text
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node
+
+
+def _load_lightgbm(file: Path, trust: Sequence[str]) -> Any:
+    lightgbm = optional_library("lightgbm", needed=_NEED)
+    check_lightgbm_text(file.read_bytes())
+    return lightgbm.Booster(model_file=str(file))
+
+
+def _load_xgboost(file: Path, trust: Sequence[str]) -> Any:
+    xgboost = optional_library("xgboost", needed=_NEED)
+    return xgboost.Booster(model_file=str(file))
+
+
+_LOADERS: Final[dict[str, Callable[[Path, Sequence[str]], Any]]] = {
+    "skops": _load_skops,
+    "lightgbm": _load_lightgbm,
+    "xgboost": _load_xgboost,
+}

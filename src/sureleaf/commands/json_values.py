@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
-    from sureleaf.evaluation import Evaluation, LearningCurve, Summary
+    from sureleaf.evaluation import Evaluation, EvaluationSummary, LearningCurve
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.model.leaf_table import LeafTable
 
@@ -102,7 +102,7 @@ def ranking_values(ranking: "ColumnRanking") -> Values:
 
 
 def evaluation_values(
-    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+    evaluation: "Evaluation", summary: "EvaluationSummary", plus: "PlusEstimates | None" = None
 ) -> Values:
     """Return a classifier, how it was evaluated, and its measures."""
     values: Values = {

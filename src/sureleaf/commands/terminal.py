@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
-    from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, Summary
+    from sureleaf.evaluation import Estimate, Evaluation, EvaluationSummary, LearningCurve
     from sureleaf.evaluation.bootstrap_errors import PlusEstimates
     from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
@@ -552,7 +552,7 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
 
 
 def show_evaluation(
-    evaluation: "Evaluation", summary: "Summary", plus: "PlusEstimates | None" = None
+    evaluation: "Evaluation", summary: "EvaluationSummary", plus: "PlusEstimates | None" = None
 ) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
@@ -616,7 +616,7 @@ def _matrix_note(
     )
 
 
-def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Text]:
+def _accuracy_text(evaluation: "Evaluation", summary: "EvaluationSummary") -> Iterator[Text]:
     """Yield the expected accuracy in a sentence, and how it was estimated."""
     accuracy = summary.estimates.get("accuracy")
     if accuracy is not None:
@@ -636,7 +636,7 @@ def _accuracy_text(evaluation: "Evaluation", summary: "Summary") -> Iterator[Tex
     )
 
 
-def _low_is_good(summary: "Summary") -> Iterator[Text]:
+def _low_is_good(summary: "EvaluationSummary") -> Iterator[Text]:
     """Yield which of the measures are better when lower."""
     texts = {
         "nce": "nce (log loss, in nats)",
@@ -675,7 +675,7 @@ def design_text(design: Any) -> str:
     return text if resample == "none" else f"{text}, {resample}-sampled"
 
 
-def _interval_methods(summary: "Summary") -> Iterator[Text]:
+def _interval_methods(summary: "EvaluationSummary") -> Iterator[Text]:
     """Yield each method of an interval once, with its measures if there are several methods."""
     by_method: dict[str, list[str]] = {}
     for name, estimate in summary.estimates.items():

@@ -9,8 +9,13 @@ from sureleaf.comparison.multiple_models import (
     holm,
 )
 from sureleaf.comparison.paired_models import auc_difference, bootstrap_difference
-from sureleaf.comparison.planning import rows_for_width, rows_to_detect
-from sureleaf.comparison.rates import compare_rates, mcnemar, rate_interval
+from sureleaf.comparison.rates import (
+    compare_rates,
+    mcnemar,
+    rate_interval,
+    rows_for_width,
+    rows_to_detect,
+)
 from sureleaf.comparison.t_tests import five_by_two_f, one_sample_t, paired_t
 from sureleaf.comparison.two_models import compare
 from sureleaf.comparison.verdict import Comparison, DifferenceTest

@@ -13,15 +13,9 @@ from sureleaf.comparison.t_tests import difference_of_mean
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation
-from sureleaf.evaluation.intervals import (
-    Estimate,
-    Interval,
-    corrected_resampled,
-    delong_covariance,
-    delong_interval,
-)
-from sureleaf.evaluation.intervals.bootstrap import group_members
+from sureleaf.evaluation.intervals import Estimate, Interval, corrected_resampled, group_members
 from sureleaf.evaluation.measures.named import Measure, Scored
+from sureleaf.evaluation.measures.ranking import delong_covariance, delong_interval
 from sureleaf.levels.search import halved
 
 __all__ = [

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         NestedKFold,
         RepeatedHoldout,
     )
-    from sureleaf.evaluation.evaluation import Evaluation, Predictions
+    from sureleaf.evaluation.evaluation import Evaluation, EvaluationSummary, Predictions
     from sureleaf.evaluation.evaluator import evaluate
     from sureleaf.evaluation.intervals import Estimate
     from sureleaf.evaluation.learning_curves import (
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from sureleaf.evaluation.measures import decide
     from sureleaf.evaluation.measures.named import Measure
-    from sureleaf.evaluation.summary import Summary
 
 __all__ = [
     "Arithmetic",
@@ -38,6 +37,7 @@ __all__ = [
     "BootstrapError",
     "Estimate",
     "Evaluation",
+    "EvaluationSummary",
     "Geometric",
     "Holdout",
     "KFold",
@@ -50,7 +50,6 @@ __all__ = [
     "PowerLaw",
     "Predictions",
     "RepeatedHoldout",
-    "Summary",
     "bootstrap_error",
     "decide",
     "evaluate",
@@ -76,12 +75,11 @@ _NAMES_IN = {
         "NestedKFold",
         "RepeatedHoldout",
     ),
-    "evaluation": ("Evaluation", "Predictions"),
+    "evaluation": ("Evaluation", "EvaluationSummary", "Predictions"),
     "intervals": ("Estimate",),
     "evaluator": ("evaluate",),
     "measures": ("decide",),
     "measures.named": ("Measure",),
-    "summary": ("Summary",),
 }
 _HOME_OF = {name: home for home, names in _NAMES_IN.items() for name in names}
 

@@ -20,13 +20,12 @@ from sureleaf.evaluation.intervals import (
     bootstrap_mean,
     clopper_pearson,
     corrected_resampled,
-    delong_interval,
-    delong_one_vs_rest,
     nested_cv,
     out_of_bag_mean,
     wilson,
 )
 from sureleaf.evaluation.measures.named import Measure, Scored
+from sureleaf.evaluation.measures.ranking import delong_interval, delong_one_vs_rest
 from sureleaf.evaluation.measures.rates import count_pairs, ratio
 from sureleaf.random_streams import INTERVAL, generator
 

@@ -22,7 +22,7 @@ from sureleaf.arguments import (
     row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals.resamples import Estimate
+from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import predicted_class
