@@ -41,7 +41,7 @@ def test_the_json_of_evaluate_has_every_measure(
     assert accuracy["low"] < accuracy["value"] < accuracy["high"]
 
 
-@pytest.mark.parametrize("design", ["holdout", "repeated", "leave-one-out", "bootstrap", "nested"])
+@pytest.mark.parametrize("design", ["holdout", "repeated", "leave-one-out", "bootstrap"])
 def test_every_design_can_be_chosen(
     design: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,7 +27,7 @@ from sureleaf.commands.terminal import (
     show_report,
     sparkline,
 )
-from sureleaf.designs import Bootstrap, KFold, NestedKFold
+from sureleaf.designs import Bootstrap, KFold
 from sureleaf.formatting import NOTHING
 from tests.report.tables import mixed, quick_report, three_classes
 
@@ -102,9 +102,6 @@ def test_an_accuracy_that_is_not_that_of_the_matrix_says_why() -> None:
     assert f"{100 * correct:.1f} % of the predictions in the matrix are correct." in text
     reason = "a mean over rows, which were not predicted equally often"
     assert f"The accuracy above is {reason}." in text
-    nested = evaluate(GaussianNB(), X, y, design=NestedKFold(3, repeats=2), random_state=0)
-    text = " ".join(printed(show_evaluation(nested, nested.summary()), 80).split())
-    assert "of the predictions in the matrix are correct" not in text  # that of the outer folds
 
 
 def test_a_cost_is_that_of_the_predictions_which_may_be_decisions() -> None:

@@ -9,7 +9,6 @@ from sureleaf.designs import (
     Holdout,
     KFold,
     LeaveOneOut,
-    NestedKFold,
     RepeatedHoldout,
     from_dict,
 )
@@ -23,7 +22,6 @@ EVERY = [
     KFold(5, repeats=2),
     LeaveOneOut(),
     Bootstrap(4),
-    NestedKFold(4, repeats=2),
 ]
 
 
@@ -131,14 +129,6 @@ def test_time_is_never_turned_round() -> None:
         assert split.train.max() < split.test.min()
     with pytest.raises(InvalidArgumentError, match="groups cannot be kept whole"):
         next(KFold(4, time_ordered=True).splits(CLASSES, groups=GROUPS))
-
-
-def test_nested_folds_leave_out_every_fold_and_every_pair() -> None:
-    splits = list(NestedKFold(4, repeats=1).splits(CLASSES))
-    outer = {s.fold: set(s.test) for s in splits if s.without is None}
-    pairs = {(s.fold, s.without): set(s.test) for s in splits if s.without is not None}
-    assert len(outer) == 4
-    assert pairs == {(i, j): outer[i] | outer[j] for i in range(4) for j in range(i)}
 
 
 @pytest.mark.parametrize("design", EVERY)

@@ -194,7 +194,7 @@ def test_the_trap_of_9990_to_10_is_named() -> None:
 def test_groups_stay_together_and_weights_reach_fit_and_measures() -> None:
     groups = np.arange(90) // 3
     judged = evaluate(Nearest(), X, Y, groups=groups, random_state=0)
-    for i in judged.main_splits:
+    for i in judged.worked:
         rows = judged.row[judged.cells_of(i)]
         assert not set(groups[rows]) & set(groups[np.setdiff1d(np.arange(90), rows)])
     weights = GENERATOR.integers(1, 4, 90).astype(float)

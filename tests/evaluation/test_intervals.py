@@ -1,4 +1,4 @@
-"""Means over splits: corrected resampled t and nested cross-validation, against their formulas."""
+"""Means over splits: the corrected resampled t, and the bootstrap, against their formulas."""
 
 import math
 
@@ -8,13 +8,11 @@ from scipy import stats
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import (
-    NestedFold,
     bca_limits,
     bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
     corrected_resampled,
-    nested_cv,
 )
 
 LECTURE = (
@@ -55,33 +53,6 @@ def test_constant_figures_are_decided_without_dividing_by_zero(values, p_value) 
 def test_one_split_or_a_missing_figure_is_refused(values) -> None:
     with pytest.raises(InvalidArgumentError, match="values must"):
         corrected_resampled(values)
-
-
-def _folds(generator: np.random.Generator, k: int, rows: int) -> list[NestedFold]:
-    return [
-        NestedFold(generator.random(rows), generator.random(rows * (k - 1))) for _ in range(2 * k)
-    ]
-
-
-def test_nested_cross_validation_follows_its_algorithm() -> None:
-    folds = _folds(np.random.default_rng(1), 5, 12)
-    found = nested_cv(folds, n_splits=5)
-    a = [(np.mean(f.inner) - np.mean(f.outer)) ** 2 for f in folds]
-    b = [np.var(f.outer, ddof=1) / 12 for f in folds]
-    inner = np.mean([f.inner.mean() for f in folds])
-    outer = np.mean([f.outer.mean() for f in folds])
-    naive = np.std(np.concatenate([f.outer for f in folds]), ddof=1) / np.sqrt(60)
-    error = np.sqrt(max(0.8 * (np.mean(a) - np.mean(b)), 0))
-    error = min(max(error, naive), np.sqrt(5) * naive)
-    assert found.value == pytest.approx(inner - 1.6 * (inner - outer))
-    assert found.standard_error == pytest.approx(error)
-    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, len(folds) - 1) * error)
-
-
-@pytest.mark.parametrize(("k", "rows"), [(2, 5), (5, 1)])
-def test_nested_cross_validation_refuses_what_it_cannot_measure(k: int, rows: int) -> None:
-    with pytest.raises(InvalidArgumentError, match="Nested cross-validation needs"):
-        nested_cv(_folds(np.random.default_rng(0), k, rows), n_splits=k)
 
 
 def test_repeats_leave_the_interval_of_one_round_as_it_is() -> None:

@@ -22,17 +22,14 @@ from sureleaf.designs import (
     Holdout,
     KFold,
     LeaveOneOut,
-    NestedKFold,
     RepeatedHoldout,
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import evaluate
 from sureleaf.evaluation.boundary_variance import row_influences
 from sureleaf.evaluation.intervals import (
-    NestedFold,
     clopper_pearson,
     corrected_resampled,
-    nested_cv,
     out_of_bag_mean,
     wilson,
 )
@@ -97,9 +94,7 @@ def test_a_hold_out_auc_is_delongs(holdout) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))
-@pytest.mark.parametrize(
-    "design", [Holdout(), KFold(4, repeats=2), NestedKFold(3, repeats=2), Bootstrap(20)]
-)
+@pytest.mark.parametrize("design", [Holdout(), KFold(4, repeats=2), Bootstrap(20)])
 def test_every_measure_has_an_interval_around_its_value_within_its_range(name, design) -> None:
     found = judge(design).estimate(name, level=0.9)
     measure = NAMED[name]
@@ -222,10 +217,10 @@ def test_an_undefined_rate_is_not_compared() -> None:
 
 
 def test_warnings_state_the_accuracy_of_the_summary() -> None:
-    """Of nested folds and bootstrap samples, it is not the share of correct predictions."""
+    """Of bootstrap samples, it is not the share of correct predictions."""
     generator = np.random.default_rng(3)
     X, y = generator.normal(size=(63, 2)), generator.random(63) < 0.3
-    for design in (NestedKFold(3, repeats=2), Bootstrap(20)):
+    for design in (Bootstrap(20),):
         summary = evaluate(Nearest(), X, y, design=design, random_state=0).summary()
         accuracy = summary.estimates["accuracy"].value
         assert f"Accuracy {100 * accuracy:.1f} % is no higher" in summary.warnings[0]
@@ -247,43 +242,6 @@ def test_a_bootstrap_is_averaged_row_by_row_with_efrons_standard_error() -> None
     )
     loss = judged.estimate("cost")
     assert loss.high - loss.value == pytest.approx(loss.value - loss.low)
-
-
-def test_nested_folds_follow_the_algorithm_of_bates_hastie_and_tibshirani() -> None:
-    judged = judge(NestedKFold(4, repeats=2, stratified=False))
-    folds = []
-    for repeat in range(2):
-        outer = [
-            s
-            for s in NestedKFold(4, repeats=2, stratified=False).splits(Y, seed=5)
-            if s.without is None and s.repeat == repeat
-        ]
-        for k in range(4):
-            model = Nearest().fit(X[outer[k].train], Y[outer[k].train])
-            e_out = (model.predict(X[outer[k].test]) != Y[outer[k].test]).astype(float)
-            e_in = []
-            for j in range(4):
-                if j != k:
-                    rows = np.setdiff1d(outer[k].train, outer[j].test)
-                    model = Nearest().fit(X[rows], Y[rows])
-                    e_in.append(model.predict(X[outer[j].test]) != Y[outer[j].test])
-            folds.append(NestedFold(e_out, np.concatenate(e_in).astype(float)))
-    influences = row_influences(judged, NAMED["error"])
-    variances = [nested_cv(folds, n_splits=4).standard_error ** 2]
-    variances += [] if influences is None else [influences.variance]
-    expected = corrected_resampled(
-        [fold.outer.mean() for fold in folds],
-        test_to_train=1 / 3,
-        least_variance=max(variances),
-        one_round=True,
-    )
-    found = judged.estimate("error")
-    assert (found.value, found.low, found.high) == pytest.approx(
-        (expected.value, max(expected.low, 0), expected.high)
-    )
-    assert "nested cross-validation over 8 outer folds" in found.method
-    # only the outer folds are predictions of the design
-    assert len(judged.predictions) == 240
 
 
 def test_groups_widen_the_interval_of_a_model() -> None:
@@ -654,6 +612,6 @@ def test_a_mean_over_rows_weights_all_rows_alike_in_folds_of_unequal_size(
     X, y = load_breast_cancer(return_X_y=True)
     groups = np.minimum(np.arange(len(y)) // 2, 120)
     judged = evaluate(GaussianNB(), X[:, :4], y, design=design, groups=groups, random_state=0)
-    whole = NAMED[measure].value(judged.scored(judged.main_cells))
+    whole = NAMED[measure].value(judged.scored())
     assert judged.estimate(measure).value == pytest.approx(whole)
     assert judged.estimate(measure).value != pytest.approx(judged.split_values(measure).mean())

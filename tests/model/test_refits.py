@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sureleaf import TreeClassifier
-from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold, RepeatedHoldout
+from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import FailedFitError
 from sureleaf.evaluation import Geometric, bootstrap_error, evaluate, learning_curve
 from sureleaf.evaluation.evaluator import find_refits
@@ -79,7 +79,6 @@ DESIGNS = [
     KFold(5),
     KFold(4, repeats=2, stratified=False),
     KFold(4, time_ordered=True),
-    NestedKFold(3, repeats=1),
     RepeatedHoldout(3, 0.9),
     Holdout(resample="under"),
     KFold(4, resample="over"),

@@ -55,7 +55,6 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "areas": lambda: models.areas(runs(100), (20, 100, 1000)),
     "bootstrap": lambda: models.bootstraps(runs(60), (20, 100)),
     "two algorithms": lambda: folds.algorithms(75, (50, 200), 1000),
-    "nested cross-validation": lambda: folds.nested(40, (100,)),
     "many algorithms": lambda: many.pools(runs(80), (10,)),
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
     "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
@@ -69,7 +68,7 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
         runs(24), (("logistic regression", class_measures.KFold(10, resample="under")),)
     ),
     "few repeats": lambda: class_measures.few_repeats(
-        runs(24), (("tree", 150, class_measures.NestedKFold(5, repeats=2)),)
+        runs(24), (("tree", 150, class_measures.KFold(10, repeats=2)),)
     ),
     "verdicts at the rows needed": lambda: planned.verdicts(runs(100), ("hold-out",)),
     "one round of folds": lambda: class_measures.one_round(

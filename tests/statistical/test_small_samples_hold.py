@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 from sureleaf import TreeClassifier, compare, evaluate
-from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold, RepeatedHoldout
+from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from tests.evaluation.estimators import Nearest
 from tests.long_runs import runs
 
@@ -34,7 +34,7 @@ def test_a_rate_near_one_lies_in_the_algorithms_interval(design, measure: str) -
     assert holds / runs >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / runs)
 
 
-DESIGNS = [Holdout(), KFold(5), LeaveOneOut(), NestedKFold(4, repeats=2), Bootstrap(20)]
+DESIGNS = [Holdout(), KFold(5), LeaveOneOut(), Bootstrap(20)]
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.kind)

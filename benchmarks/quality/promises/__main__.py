@@ -46,7 +46,6 @@ SECTIONS: dict[str, list[Part]] = {
     "Two algorithms, cross-validation": [
         (folds.algorithms, (2000,)),
         (folds.trees, (320,)),
-        (folds.nested, (320,)),
     ],
     "Measures of a class, repeated splits": [
         (class_measures.repeated, (320, (setting,))) for setting in class_measures.SETTINGS

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.quality.promises.record import Promise, coverage, false_positives, shown
 from sureleaf import compare
-from sureleaf.designs import Design, KFold, NestedKFold, RepeatedHoldout
+from sureleaf.designs import Design, KFold, RepeatedHoldout
 from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.designs import Split, balance_classes
 from sureleaf.evaluation.evaluation import SplitFacts
@@ -79,7 +79,7 @@ def evaluation_of(
     """Return the evaluation of models whose probabilities are ``p``, by split, row and class."""
     rows = np.concatenate([split.test for split in plan])
     numbers = np.repeat(np.arange(len(plan)), [len(split.test) for split in plan])
-    facts = tuple(SplitFacts(s.repeat, s.fold, s.without, s.n_train, len(s.test)) for s in plan)
+    facts = tuple(SplitFacts(s.repeat, s.fold, s.n_train, len(s.test)) for s in plan)
     tested = p[numbers, rows]
     return Evaluation(
         estimator=learner,
@@ -231,14 +231,11 @@ def few_repeats(
     settings: tuple[tuple[str, int, Design], ...] = (
         ("tree", 150, KFold(10)),
         ("tree", 150, KFold(10, repeats=3)),
-        ("tree", 150, NestedKFold(5, repeats=1)),
-        ("tree", 150, NestedKFold(5, repeats=3)),
-        ("logistic regression", 150, NestedKFold(5, repeats=3)),
     ),
 ) -> Iterator[Promise]:
     """Means over rows of learners that are not stable, over few repeats of folds."""
     for learner, n, design in settings:
-        k, nested = design.n_splits, isinstance(design, NestedKFold)
+        k = design.n_splits
         truth = truths(learner, n - n // k, 0.25)
         held = dict.fromkeys(("accuracy", "quadratic_loss"), 0)
         for seed in range(runs):
@@ -246,7 +243,7 @@ def few_repeats(
             for name in held:
                 interval = first.estimate(name)
                 held[name] += interval.low <= truth[name] <= interval.high
-        splits = f"{k} {'nested ' if nested else ''}folds x {design.repeats}"
+        splits = f"{k} folds x {design.repeats}"
         for name, count in held.items():
             yield coverage(
                 f"{name} of an algorithm, few repeats: coverage",

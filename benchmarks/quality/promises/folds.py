@@ -21,7 +21,7 @@ from benchmarks.quality.promises.record import (
 from sureleaf.comparison import five_by_two_f, paired_t
 from sureleaf.comparison.verdict import decide
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import NestedFold, corrected_resampled, nested_cv
+from sureleaf.evaluation.intervals import corrected_resampled
 
 Array = np.ndarray
 
@@ -217,37 +217,4 @@ def trees(runs: int, n: int = 200) -> Iterator[Promise]:
             )
 
 
-def nested(runs: int, sizes: tuple[int, ...] = (100, 500), k: int = 5) -> Iterator[Promise]:
-    """Nested cross-validation: coverage of the error of the algorithm on n(k-1)/k rows."""
-    rng = np.random.default_rng(22)
-    for n in sizes:
-        truth = true_error(n * (k - 1) // k, 1.0)
-        folds: list[list[NestedFold]] = [[] for _ in range(runs)]
-        (x,), y = draw(rng, runs, n, (1.0,))
-        for _ in range(10):
-            fold = shuffled_folds(rng, runs, n, k)
-            for outer in range(k):
-                outside = losses_by_fold(x, y, fold, [outer])
-                inner = np.zeros_like(y)
-                for number in set(range(k)) - {outer}:
-                    loss = losses_by_fold(x, y, fold, [outer, number])
-                    inner |= loss & (fold == number)
-                here = fold == outer
-                for run in range(runs):
-                    folds[run].append(
-                        NestedFold(
-                            outside[run, here[run]].astype(float),
-                            inner[run, ~here[run]].astype(float),
-                        )
-                    )
-        found = [nested_cv(parts, n_splits=k) for parts in folds]
-        yield coverage(
-            "error of an algorithm, nested cross-validation: coverage",
-            f"n = {n}, {k} folds x 10",
-            float(np.mean([one.low <= truth <= one.high for one in found])),
-            runs,
-            default=True,
-        )
-
-
-__all__ = ["algorithms", "equivalence", "nested", "trees", "true_error"]
+__all__ = ["algorithms", "equivalence", "trees", "true_error"]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from benchmarks.quality.promises.record import Promise, coverage, false_positives
 from sureleaf import compare, evaluate, learning_curve
-from sureleaf.designs import KFold, NestedKFold, RepeatedHoldout
+from sureleaf.designs import KFold, RepeatedHoldout
 from sureleaf.evaluation import Geometric
 
 Array = np.ndarray
@@ -28,7 +28,6 @@ FALSE_POSITIVES = {
 COVERAGE = {
     "10 folds": KFold(10),
     "10 hold-outs": RepeatedHoldout(10),
-    "nested, 5 folds x 3": NestedKFold(5, repeats=3),
 }
 
 

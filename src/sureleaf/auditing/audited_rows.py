@@ -160,7 +160,7 @@ class AuditedRows:
             weights=self.weights,
             groups=self.groups,
             cost_matrix=None if self.cost is None else self.cost[np.ix_(order, order)],
-            splits=(SplitFacts(0, 0, None, 0, n_rows),),
+            splits=(SplitFacts(0, 0, 0, n_rows),),
             row=np.arange(n_rows),
             split=np.zeros(n_rows, dtype=np.int64),
             prediction=position[self.predicted],

@@ -478,7 +478,7 @@ def evaluated_model(name: str | None, tree_options: dict[str, Any], X: Any) -> A
 
 # ---- evaluation --------------------------------------------------------------------------------
 
-_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap", "nested")
+_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap")
 _MEASURES = ("accuracy", "auc", "f_measure", "nce", "quadratic_loss", "cost", "decided_cost")
 
 MeasureName = Annotated[
@@ -502,16 +502,16 @@ CostedMeasureName = Annotated[
 DesignName = Annotated[
     str,
     typer.Option(
-        help="kfold, holdout, repeated (hold-outs), leave-one-out, bootstrap or nested.",
+        help="kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap.",
         autocompletion=complete_choices(*_DESIGNS),
     ),
 ]
-Folds = Annotated[int, typer.Option(help="Number of folds of kfold and nested.")]
+Folds = Annotated[int, typer.Option(help="Number of folds of kfold.")]
 Repeats = Annotated[
     int | None,
     typer.Option(
-        help="Number of repeats of kfold, repeated and nested, or of bootstrap samples.",
-        show_default="1 for kfold, 10 for repeated and nested, 200 for bootstrap",
+        help="Number of repeats of kfold and repeated, or of bootstrap samples.",
+        show_default="1 for kfold, 10 for repeated, 200 for bootstrap",
     ),
 ]
 Test = Annotated[float, typer.Option(help="Share of the rows to test on.", show_default="1/3")]
@@ -560,7 +560,6 @@ def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Des
         "repeated": lambda: designs.RepeatedHoldout(repeats_or(10), test),
         "leave-one-out": designs.LeaveOneOut,
         "bootstrap": lambda: designs.Bootstrap(repeats_or(200)),
-        "nested": lambda: designs.NestedKFold(folds, repeats=repeats_or(10)),
     }
     if name not in makers:
         raise InvalidArgumentError(

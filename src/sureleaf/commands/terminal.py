@@ -664,7 +664,6 @@ def design_text(design: Any) -> str:
     held_out = f"{100 * options.get('test', 0):.0f} % of the rows held out"
     texts = {
         "KFold": f"{options.get('n_splits')} folds{times}",
-        "NestedKFold": f"{options.get('n_splits')} nested folds{times}",
         "Holdout": held_out,
         "RepeatedHoldout": f"{held_out}{times}",
         "LeaveOneOut": "each row (or group) held out once",

@@ -265,7 +265,7 @@ def _n_rows(evaluation: Evaluation, question: str) -> int:
 
 
 def _value(evaluation: Evaluation, measure: Measure) -> float:
-    splits = list(evaluation.main_splits)
+    splits = list(evaluation.worked)
     return float(np.nanmean(values_of_splits(evaluation, measure, splits)))
 
 
@@ -302,7 +302,7 @@ def compare_independent(
 
 def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
     assert measure.counted is not None
-    cells = evaluation.cells_of(evaluation.main_splits[0])
+    cells = evaluation.cells_of(evaluation.worked[0])
     counted, among = measure.counted(evaluation.scored(cells))
     if not among.any():
         raise InvalidArgumentError(
@@ -411,7 +411,7 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
             f"{measure.name} is not defined for a test part of one row (leave-one-out). Use KFold."
         )
     one, other = (
-        dict(zip(evaluation.main_splits, evaluation.split_values(measure), strict=True))
+        dict(zip(evaluation.worked, evaluation.split_values(measure), strict=True))
         for evaluation in (a, b)
     )
     worked = [i for i in one if i in other]
@@ -451,7 +451,7 @@ def repeats_until(
     design, over_splits = evaluation.design, test.over_splits
     if over_splits is None or not hasattr(design, "repeats"):
         return None
-    per_repeat = max(1, len(evaluation.main_splits) // design.repeats)
+    per_repeat = max(1, len(evaluation.worked) // design.repeats)
     tail = (1 + test.level) / 2
 
     def reach(splits: float) -> float:

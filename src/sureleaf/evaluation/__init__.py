@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         Holdout,
         KFold,
         LeaveOneOut,
-        NestedKFold,
         RepeatedHoldout,
     )
     from sureleaf.evaluation.evaluation import Evaluation, EvaluationSummary, Predictions
@@ -44,7 +43,6 @@ __all__ = [
     "LearningCurve",
     "LeaveOneOut",
     "Measure",
-    "NestedKFold",
     "NoChange",
     "NotWorthwhile",
     "PowerLaw",
@@ -72,7 +70,6 @@ _NAMES_IN = {
         "Holdout",
         "KFold",
         "LeaveOneOut",
-        "NestedKFold",
         "RepeatedHoldout",
     ),
     "evaluation": ("Evaluation", "EvaluationSummary", "Predictions"),

@@ -153,9 +153,8 @@ def boundary_of(evaluation: "Evaluation") -> "Boundary | None":
     """Return the decision boundary of the evaluation, from a part of its rows if there are many."""
     if evaluation.probabilities is None:
         return None
-    cells, stride = evaluation.main_cells, _stride(evaluation)
-    if stride > 1:
-        cells = cells[evaluation.row[cells] % stride == 0]
+    stride = _stride(evaluation)
+    cells = np.flatnonzero(evaluation.row % stride == 0)
     n_used = len(range(0, len(evaluation.truth), stride))
     rows, balanced = evaluation.row[cells] // stride, evaluation.design.resample != "none"
     return fit_boundary(evaluation.scored(cells), rows, n_used, balanced=balanced)

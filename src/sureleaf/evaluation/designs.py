@@ -18,7 +18,6 @@ __all__ = [
     "Holdout",
     "KFold",
     "LeaveOneOut",
-    "NestedKFold",
     "RepeatedHoldout",
     "Split",
     "from_dict",
@@ -41,7 +40,6 @@ class Split:
     test: IntArray
     repeat: int
     fold: int
-    without: int | None = None
     unbalanced: IntArray | None = None
 
     @property
@@ -169,7 +167,7 @@ class KFold(Design):
 
 
 def _partitions(
-    design: "KFold | NestedKFold", classes: IntArray, groups: IntArray | None, seed: int
+    design: KFold, classes: IntArray, groups: IntArray | None, seed: int
 ) -> Iterator[tuple[int, IntArray]]:
     """Yield each repeat and the fold of each row in it; groups stay whole."""
     n_splits, stratified = design.n_splits, design.stratified
@@ -219,52 +217,6 @@ class LeaveOneOut(Design):
         for unit in range(n_units):
             out = units == unit
             yield Split(np.flatnonzero(~out), np.flatnonzero(out), 0, unit)
-
-
-@dataclass(frozen=True)
-class NestedKFold(Design):
-    """k-fold with an inner k-fold in each, for the interval of Bates et al..
-
-    Each repeat fits k models, one without each fold, and k (k - 1) / 2 more, one without each pair
-    of folds (one fit serves both folds of a pair). More repeats make the interval more stable; [1]_
-    uses 200. Parameters as for `KFold`; k is at least 3.
-
-    References
-    ----------
-    .. [1] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
-       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
-
-    Examples
-    --------
-    >>> NestedKFold(5, repeats=10).n_splits_of(100)
-    150
-    """
-
-    n_splits: int = 5
-    _: KW_ONLY
-    repeats: int = 10
-    stratified: bool = True
-    resample: str = "none"
-    kind: ClassVar[str] = "nested"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_count("n_splits", self.n_splits, least=3)
-        check_count("repeats", self.repeats, most=MOST_REPEATS)
-
-    def n_splits_of(self, n_units: int) -> int:
-        """Return repeats times k (k + 1) / 2."""
-        return self.repeats * self.n_splits * (self.n_splits + 1) // 2
-
-    def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
-        for repeat, folds in _partitions(self, classes, groups, seed):
-            for fold in range(self.n_splits):
-                yield Split(
-                    np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
-                )
-                for without in range(fold):
-                    out = (folds == fold) | (folds == without)
-                    yield Split(np.flatnonzero(~out), np.flatnonzero(out), repeat, fold, without)
 
 
 @dataclass(frozen=True)
@@ -464,8 +416,7 @@ def balance_classes(
 
 
 _DESIGNS: dict[str, type[Design]] = {
-    design.__name__: design
-    for design in (Bootstrap, Holdout, KFold, LeaveOneOut, NestedKFold, RepeatedHoldout)
+    design.__name__: design for design in (Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout)
 }
 
 

@@ -44,6 +44,9 @@ __all__ = [
 ]
 
 
+EVERY = slice(None)
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """Out-of-fold predictions: one entry per row and split that tested it.
@@ -99,14 +102,12 @@ class Predictions:
 class SplitFacts:
     """Facts about one split, besides its predictions.
 
-    `without` is the second fold that a split of nested cross-validation leaves out, `n_train` the
-    number of different training rows before their classes are balanced, and `failure` the error
-    that stopped the split.
+    `n_train` is the number of different training rows before their classes are balanced, and
+    `failure` the error that stopped the split.
     """
 
     repeat: int
     fold: int
-    without: int | None
     n_train: int
     n_test: int
     failure: str | None = None
@@ -231,31 +232,19 @@ class Evaluation(TextDisplay):
         return {i: facts.failure for i, facts in enumerate(self.splits) if facts.failure}
 
     @cached_property
-    def main_splits(self) -> tuple[int, ...]:
-        """Numbers of the splits that worked, without the inner ones of nested cross-validation."""
-        return tuple(
-            i for i, facts in enumerate(self.splits) if facts.without is None and not facts.failure
-        )
-
-    @property
-    def main_cells(self) -> IntArray:
-        """Indices of the predictions of the main splits."""
-        cells = np.arange(len(self.split))
-        is_all = len(self.main_splits) == len(self.splits)
-        return cells if is_all else cells[np.isin(self.split, self.main_splits)]
+    def worked(self) -> tuple[int, ...]:
+        """Numbers of the splits that worked; only these have predictions."""
+        return tuple(i for i, facts in enumerate(self.splits) if not facts.failure)
 
     @property
     def predictions(self) -> Predictions:
         """Out-of-fold predictions as labels: row, split, truth, prediction, probabilities."""
-        cells = self.main_cells
-        table = None if self.probabilities is None else self.probabilities[cells]
-        row = self.row[cells]
         return Predictions(
-            row,
-            self.split[cells],
-            self.classes[self.truth[row]],
-            self.classes[self.prediction[cells]],
-            table,
+            self.row,
+            self.split,
+            self.classes[self.truth[self.row]],
+            self.classes[self.prediction],
+            self.probabilities,
             self.classes,
         )
 
@@ -289,11 +278,11 @@ class Evaluation(TextDisplay):
     @property
     def test_to_train(self) -> float:
         """Mean over splits of the number of test rows by `SplitFacts.n_train`."""
-        own = [self.splits[i] for i in self.main_splits]
+        own = [self.splits[i] for i in self.worked]
         return float(np.mean([facts.n_test / facts.n_train for facts in own]))
 
-    def scored(self, cells: IntArray | slice) -> Scored:
-        """Return the predictions at these indices, in the form that measures take."""
+    def scored(self, cells: IntArray | slice = EVERY) -> Scored:
+        """Return the predictions, or those at these indices, in the form that measures take."""
         row = self.row[cells]
         cost = self.cost_matrix
         return Scored(
@@ -329,7 +318,7 @@ class Evaluation(TextDisplay):
     def split_values(self, measure: str | Measure) -> FloatArray:
         """Return the measure on the test rows of each split that worked; NaN where undefined."""
         chosen = self.find(measure)
-        return np.array([chosen.of_split(self.scored(self.slice_of(i))) for i in self.main_splits])
+        return np.array([chosen.of_split(self.scored(self.slice_of(i))) for i in self.worked])
 
     def row_values(self, measure: str | Measure) -> tuple[IntArray, FloatArray]:
         """Return the rows that were tested, and the mean value of the measure for each.
@@ -341,10 +330,9 @@ class Evaluation(TextDisplay):
             raise InvalidArgumentError(
                 f"{chosen.name} is not a mean over rows. Use accuracy, error, a loss or cost."
             )
-        cells = self.main_cells
-        values = chosen.row_values(self.scored(cells))
-        times = np.bincount(self.row[cells], minlength=len(self.truth))
-        sums = np.bincount(self.row[cells], values, minlength=len(self.truth))
+        values = chosen.row_values(self.scored())
+        times = np.bincount(self.row, minlength=len(self.truth))
+        sums = np.bincount(self.row, values, minlength=len(self.truth))
         rows = np.flatnonzero(times)
         return rows, sums[rows] / times[rows]
 
@@ -391,19 +379,19 @@ class Evaluation(TextDisplay):
 
     def confusion(self) -> ConfusionMatrix:
         """Return the confusion matrix of all out-of-fold predictions, weighted if rows are."""
-        rows = self.scored(self.main_cells)
+        rows = self.scored()
         counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
         return ConfusionMatrix(self.classes, counts)
 
     def cost(self) -> float:
         """Return the total cost of all out-of-fold predictions, weighted if rows are."""
         chosen = self.find("cost")
-        rows = self.scored(self.main_cells)
+        rows = self.scored()
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
         return chosen.value(rows) * mass
 
     def _pooled(self, name: str) -> tuple[Scored, FloatArray]:
-        rows = self.scored(self.main_cells)
+        rows = self.scored()
         if rows.probabilities is None:
             raise InvalidArgumentError(
                 f"{name} needs probabilities, and {self.estimator} has no predict_proba."
@@ -422,7 +410,7 @@ class Evaluation(TextDisplay):
         """Return the calibration curve of one class, with consistency bands."""
         rows, table = self._pooled("calibration")
         code = self._code(positive)
-        distinct = np.count_nonzero(np.bincount(self.row[self.main_cells]))
+        distinct = np.count_nonzero(np.bincount(self.row))
         return calibration_curve(
             rows.truth == code,
             table[:, code],
@@ -439,13 +427,12 @@ class Evaluation(TextDisplay):
         """
         rows, table = self._pooled("calibration_line")
         code = self._code(positive)
-        row = self.row[self.main_cells]
         return calibration_line(
             rows.truth == code,
             table[:, code],
             level=level,
             sample_weight=rows.weights,
-            groups=row if self.groups is None else self.groups[row],
+            groups=self.row if self.groups is None else self.groups[self.row],
         )
 
     def net_benefit(

@@ -408,13 +408,11 @@ def _read_cost(cost: ArrayLike, table: Table) -> Any:
 
 def _facts(outcome: Outcome) -> SplitFacts:
     split = outcome.split
-    return SplitFacts(
-        split.repeat, split.fold, split.without, split.n_train, len(split.test), outcome.failure
-    )
+    return SplitFacts(split.repeat, split.fold, split.n_train, len(split.test), outcome.failure)
 
 
 def _check_any_worked(splits: tuple[SplitFacts, ...], estimator: Any) -> None:
-    if all(facts.failure for facts in splits if facts.without is None):
+    if all(facts.failure for facts in splits):
         raise FailedFitError(
             f"{describe(estimator)} failed on every one of {len(splits)} splits, first with "
             f"{splits[0].failure}{_remedy(splits[0].failure)}"

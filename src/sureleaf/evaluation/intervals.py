@@ -4,7 +4,7 @@ The callers decide which of them is valid.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,6 @@ __all__ = [
     "Estimate",
     "Interval",
     "MeanOverSplits",
-    "NestedFold",
-    "NestedMean",
     "OutOfBagMean",
     "SplitVariance",
     "bca_limits",
@@ -31,7 +29,6 @@ __all__ = [
     "clopper_pearson",
     "corrected_resampled",
     "group_members",
-    "nested_cv",
     "out_of_bag_mean",
     "splits_of_one_round",
     "wilson",
@@ -194,72 +191,6 @@ def corrected_resampled(
     else:
         p_value = 1.0 if mean == 0 else 0.0
     return MeanOverSplits(mean, error, mean - half, mean + half, level, degrees, p_value, variance)
-
-
-@dataclass(frozen=True)
-class NestedFold:
-    """Losses of the rows of one outer fold, and of the rows of the other folds.
-
-    `outer` are those under the model of all other folds, `inner` those under the model of the
-    remaining folds.
-    """
-
-    outer: FloatArray
-    inner: FloatArray
-
-
-@dataclass(frozen=True)
-class NestedMean:
-    """Mean loss with the nested cross-validation interval.
-
-    The value is corrected for the bias of the smaller training sets. The standard error is the root
-    of the estimated mean squared error, kept between the naive standard error and sqrt(K) times it.
-    """
-
-    value: float
-    standard_error: float
-    low: float
-    high: float
-    level: float
-
-
-def nested_cv(folds: Sequence[NestedFold], *, n_splits: int, level: float = 0.95) -> NestedMean:
-    """Return the mean loss of an algorithm with the interval of Bates et al..
-
-    The folds are the K outer folds of every repeat. They measure how far a cross-validation
-    estimate is from the error on unseen rows: ``MSE = mean((inner mean - outer mean)^2) -
-    mean(var(outer) / |fold|)`` (Algorithm 1), scaled by ``(K-1)/K`` to all rows and kept between
-    the naive variance and K times it. The value is ``inner mean - (1 + (K-2)/K) (inner mean - outer
-    mean)``, the bias correction. The mean squared error is estimated from as many values as there
-    are outer folds, so few repeats leave it uncertain; Student's t allows for that, where the paper
-    has the normal quantile and hundreds of repeats.
-
-    References
-    ----------
-    .. [1] Bates, S., Hastie, T., Tibshirani, R. (2024). Cross-validation: what does it estimate
-       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
-    """
-    check_level(level)
-    if n_splits < 3 or len(folds) < n_splits:
-        raise InvalidArgumentError(
-            "Nested cross-validation needs at least 3 folds and every outer fold of a repeat; "
-            f"got n_splits={n_splits} and {len(folds)} outer folds."
-        )
-    if min(len(fold.outer) for fold in folds) < 2:
-        raise InvalidArgumentError(
-            "Nested cross-validation needs two rows per fold; use fewer folds."
-        )
-    gaps = np.array([fold.inner.mean() - fold.outer.mean() for fold in folds])
-    noise = np.array([fold.outer.var(ddof=1) / len(fold.outer) for fold in folds])
-    inside = float(np.concatenate([fold.inner for fold in folds]).mean())
-    outside = np.concatenate([fold.outer for fold in folds])
-    n_rows = len(outside) * n_splits / len(folds)
-    naive = math.sqrt(float(outside.var(ddof=1)) / n_rows)
-    mse = (n_splits - 1) / n_splits * float((gaps**2).mean() - noise.mean())
-    error = min(max(math.sqrt(max(mse, 0.0)), naive), math.sqrt(n_splits) * naive)
-    value = inside - (1 + (n_splits - 2) / n_splits) * (inside - float(outside.mean()))
-    half = float(stdtrit(len(folds) - 1, 0.5 + level / 2)) * error
-    return NestedMean(value, error, value - half, value + half, level)
 
 
 Statistic = Callable[[IntArray], float]

@@ -5,7 +5,7 @@ An evaluation is a container as a model is (docs/model-file.md): plain values an
 ========================  ==========================================================
 header                    ``format`` ("sureleaf evaluation"), ``version`` (1), ``estimator``,
                           ``design``, ``seed``, ``classes``, ``positive``, ``splits``
-                          (repeat, fold, without, n_train, n_test, failure)
+                          (repeat, fold, n_train, n_test, failure)
 ``truth``                 class code of every row
 ``row split prediction``  one entry per prediction: row number, split number, class code
 ``probabilities``         predictions by classes; missing if there are none
@@ -60,9 +60,7 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
         "seed": evaluation.seed,
         "classes": classes,
         "positive": evaluation.positive_code,
-        "splits": [
-            [s.repeat, s.fold, s.without, s.n_train, s.n_test, s.failure] for s in evaluation.splits
-        ],
+        "splits": [[s.repeat, s.fold, s.n_train, s.n_test, s.failure] for s in evaluation.splits],
     }
     integers = {
         "truth": evaluation.truth,
@@ -179,15 +177,12 @@ def _check_header(header: dict[str, Any]) -> None:
 
 
 def _is_split(facts: Any) -> bool:
-    if not isinstance(facts, list) or len(facts) != 6:
+    if not isinstance(facts, list) or len(facts) != 5:
         return False
     *numbers, failure = facts
-    are_counts = all(
-        (type(n) is int and 0 <= n < 1 << 53) or (n is None and i < 3)
-        for i, n in enumerate(numbers)
-    )
-    has_rows = numbers[3] is not None and numbers[3] > 0
-    return are_counts and has_rows and (failure is None or isinstance(failure, str))
+    are_counts = all(type(n) is int and 0 <= n < 1 << 53 for n in numbers)
+    has_rows = are_counts and numbers[2] > 0
+    return has_rows and (failure is None or isinstance(failure, str))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

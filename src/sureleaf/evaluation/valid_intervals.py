@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,13 +14,11 @@ from sureleaf.evaluation.boundary_variance import plausible_range, row_influence
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
-    NestedFold,
     bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
     clopper_pearson,
     corrected_resampled,
-    nested_cv,
     out_of_bag_mean,
     wilson,
 )
@@ -93,8 +91,7 @@ def share_between_repeats(evaluation: "Evaluation", measure: Measure) -> float:
     """
     if measure.row_values is None:
         return 0.0
-    cells = evaluation.main_cells
-    rows, values = evaluation.row[cells], measure.row_values(evaluation.scored(cells))
+    rows, values = evaluation.row, measure.row_values(evaluation.scored())
     times = np.bincount(rows, minlength=len(evaluation.truth))
     if times.max() < 2 or not np.isfinite(values).all():
         return 0.0
@@ -163,7 +160,7 @@ def _counting(
 
 
 METHODS = ("clopper-pearson", "wilson", "delong", "bca")
-OF_MODELS = ("holdout", "folds", "leave one out", "nested")
+OF_MODELS = ("holdout", "folds", "leave one out")
 
 
 def estimate(
@@ -240,7 +237,7 @@ def _of_model(
     result = _interval_of_rows(evaluation, measure, repeats, level, method)
     if math.isnan(result.value):
         return result
-    n_models = len(evaluation.main_splits)
+    n_models = len(evaluation.worked)
     which = "this model" if n_models == 1 else f"the {n_models} models fitted, on average"
     return replace(result, method=f"{result.method}, {which}")
 
@@ -248,7 +245,7 @@ def _of_model(
 def _repeats(evaluation: "Evaluation") -> list[tuple[IntArray, Scored]]:
     """Return rows and predictions per repeat, with the same rows in the same order in all."""
     by_repeat: dict[int, list[IntArray]] = {}
-    for i in evaluation.main_splits:
+    for i in evaluation.worked:
         by_repeat.setdefault(evaluation.splits[i].repeat, []).append(evaluation.cells_of(i))
     cells = [np.concatenate(parts) for parts in by_repeat.values()]
     common = evaluation.row[cells[0]]
@@ -374,8 +371,6 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
             "training rows. Use of='model', or a design with many splits such as KFold."
         )
     by_rows = measure.row_values is not None
-    if kind == "nested" and by_rows and not evaluation.failures:
-        return _nested(evaluation, measure, level)
     if kind == "bootstrap" and by_rows and evaluation.groups is None:
         return _out_of_bag(evaluation, measure, level)
     if needs_larger_parts(evaluation, measure):
@@ -396,7 +391,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
         )
     missing, pooled = len(values) - len(defined), ", counts pooled" if is_pooled(measure) else ""
     # Of a ratio of counts, a split without such rows still contributes to the sum.
-    defined = values_of_splits(evaluation, measure, list(evaluation.main_splits))
+    defined = values_of_splits(evaluation, measure, list(evaluation.worked))
     defined = defined[~np.isnan(defined)]
     result = corrected_resampled(
         defined,
@@ -480,62 +475,18 @@ def _units(evaluation: "Evaluation") -> str:
     return "rows" if evaluation.groups is None else "groups"
 
 
-def _nested(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
-    n_splits: int = evaluation.design.n_splits  # type: ignore[attr-defined]
-    values = [_values_of(evaluation, measure, i) for i in range(len(evaluation.splits))]
-    folds = []
-    for i, facts in enumerate(evaluation.splits):
-        if facts.without is not None:
-            continue
-        inner = [
-            own[~np.isin(rows, values[i][0])]
-            for (rows, own), other in zip(values, evaluation.splits, strict=True)
-            if other.without is not None
-            and other.repeat == facts.repeat
-            and facts.fold in (other.fold, other.without)
-        ]
-        folds.append(NestedFold(values[i][1], np.concatenate(inner)))
-    if not all(np.isfinite(fold.inner).all() and np.isfinite(fold.outer).all() for fold in folds):
-        return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
-    # The mean of the outer folds is for as many training rows as they have. The extrapolation of
-    # Bates et al. to all rows is so noisy with few repeats that the interval would be too short.
-    # Their error alone is too small for trees, so it is the least that one round may have.
-    least = nested_cv(folds, n_splits=n_splits, level=level).standard_error ** 2
-    result = corrected_resampled(
-        values_of_splits(evaluation, measure, list(evaluation.main_splits)),
-        test_to_train=evaluation.test_to_train,
-        level=level,
-        hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
-        least_variance=max(least, _boundary_variance(evaluation, measure)),
-        one_round=True,
-    )
-    name = f"nested cross-validation over {len(folds)} outer folds, this algorithm"
-    return Estimate(result.value, result.low, result.high, level, name)
-
-
 def _boundary_variance(evaluation: "Evaluation", measure: Measure) -> float:
     influences = row_influences(evaluation, measure)
     return 0.0 if influences is None else influences.variance
 
 
-def _values_of(
-    evaluation: "Evaluation", measure: Measure, split: int
-) -> tuple[IntArray, FloatArray]:
-    cells = evaluation.cells_of(split)
-    scored = evaluation.scored(cells)
-    values = measure.row_values(scored)  # type: ignore[misc]
-    if scored.weights is not None:  # a weighted mean of losses is a mean of weighted losses
-        values = values * scored.weights / scored.weights.mean()
-    return evaluation.row[cells], values
-
-
 def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
     n = len(evaluation.truth)
-    losses = np.zeros((len(evaluation.main_splits), n))
+    losses = np.zeros((len(evaluation.worked), n))
     counts = np.ones(losses.shape, dtype=np.int32)
     plan = enumerate(evaluation.design.splits(evaluation.truth, seed=evaluation.seed))
     drawn = {i: split.drawn for i, split in plan if not evaluation.splits[i].failure}
-    for b, i in enumerate(evaluation.main_splits):
+    for b, i in enumerate(evaluation.worked):
         cells = evaluation.cells_of(i)
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
         counts[b] = np.bincount(drawn[i], minlength=n)
@@ -568,8 +519,7 @@ def bound_without_spread(
     For measures of a class, n is the number of rows of the rarest class; for rows in groups, the
     number of groups.
     """
-    cells = evaluation.main_cells
-    rows = _distinct_rows(evaluation, cells)
+    rows = _distinct_rows(evaluation)
     if measure.row_values is None:
         rows = rows[evaluation.truth[rows] == _rarest(evaluation, rows)]
     n = _effective(evaluation, rows)
@@ -584,8 +534,7 @@ def possible_values(evaluation: "Evaluation", measure: Measure) -> tuple[float, 
     """
     if np.isfinite([measure.low, measure.high]).all() or measure.row_values is None:
         return measure.low, measure.high
-    cells = evaluation.main_cells
-    rows = evaluation.scored(cells)
+    rows = evaluation.scored()
     by_class = [
         measure.row_values(replace(rows, truth=np.full(len(rows), code)))
         for code in range(rows.n_classes)
@@ -600,10 +549,9 @@ def rarest_class_is_uniform(evaluation: "Evaluation") -> bool:
 
     A measure of all classes then varies only with the other rows, and its interval is too short.
     """
-    cells = evaluation.main_cells
-    truth = evaluation.truth[evaluation.row[cells]]
-    own = truth == _rarest(evaluation, _distinct_rows(evaluation, cells))
-    return len(np.unique(evaluation.prediction[cells[own]] == truth[own])) < 2
+    truth = evaluation.truth[evaluation.row]
+    own = truth == _rarest(evaluation, _distinct_rows(evaluation))
+    return len(np.unique(evaluation.prediction[own] == truth[own])) < 2
 
 
 def _if_the_rarest_class_differed(
@@ -613,9 +561,8 @@ def _if_the_rarest_class_differed(
 
     A share of correct rows gets each other class, and a share of wrong rows their own class.
     """
-    cells = evaluation.main_cells
-    rows = evaluation.scored(cells)
-    rarest = _rarest(evaluation, _distinct_rows(evaluation, cells))
+    rows = evaluation.scored()
+    rarest = _rarest(evaluation, _distinct_rows(evaluation))
     counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
     values = []
     for other in range(rows.n_classes):
@@ -631,17 +578,14 @@ def interval_of_rate(
     evaluation: "Evaluation", measure: Measure, rate: float, level: float
 ) -> tuple[float, Interval[float]]:
     """Return the rows that a rate is counted among, each counted once, and the exact interval."""
-    cells = evaluation.main_cells
-    _, among = measure.counted(evaluation.scored(cells))  # type: ignore[misc]
-    n = _effective(evaluation, _distinct_rows(evaluation, cells[among]))
+    _, among = measure.counted(evaluation.scored())  # type: ignore[misc]
+    n = _effective(evaluation, _distinct_rows(evaluation, among))
     return n, clopper_pearson(min(rate * n, n), n, level=level)
 
 
-def _distinct_rows(evaluation: "Evaluation", cells: IntArray) -> IntArray:
+def _distinct_rows(evaluation: "Evaluation", chosen: Any = slice(None)) -> IntArray:
     """Return the rows that these predictions are about, in order and each once."""
-    is_there = np.zeros(len(evaluation.truth), dtype=bool)
-    is_there[evaluation.row[cells]] = True
-    return np.flatnonzero(is_there)
+    return np.flatnonzero(np.bincount(evaluation.row[chosen], minlength=len(evaluation.truth)))
 
 
 def _rarest(evaluation: "Evaluation", rows: IntArray) -> int:
@@ -684,8 +628,8 @@ def prevalence_slopes(evaluation: "Evaluation", measure: Measure) -> FloatArray:
     design = evaluation.design
     if not getattr(design, "stratified", False) or getattr(design, "time_ordered", False):
         return np.zeros(len(evaluation.classes))
-    cells = evaluation.main_cells
-    return slopes_of_rows(measure, evaluation.scored(cells[:: max(1, len(cells) // ENOUGH)]))
+    step = max(1, len(evaluation.row) // ENOUGH)
+    return slopes_of_rows(measure, evaluation.scored(slice(None, None, step)))
 
 
 def slopes_of_rows(measure: Measure, rows: Scored) -> FloatArray:

@@ -140,9 +140,7 @@ class StudyResults:
             rows, seed = self._rows_of(data), self._study.split_seed(data)
             self._splits[data] = [
                 (
-                    SplitFacts(
-                        split.repeat, split.fold, split.without, split.n_train, len(split.test)
-                    ),
+                    SplitFacts(split.repeat, split.fold, split.n_train, len(split.test)),
                     _digest(split.test),
                 )
                 for split in self.design.splits(rows.truth, groups=rows.groups, seed=seed)

@@ -205,16 +205,15 @@ class OutOfFold:
     """All out-of-fold predictions; those of one row share its weight."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        at = evaluation.main_cells
-        self.row = evaluation.row[at]
+        self.row = evaluation.row
         times = np.bincount(self.row, minlength=len(evaluation.truth))
         weights = evaluation.weights
-        own = np.ones(len(at)) if weights is None else weights[self.row]
+        own = np.ones(len(self.row)) if weights is None else weights[self.row]
         self.weight = own / times[self.row]
         self.truth = evaluation.truth[self.row]
-        self.prediction = evaluation.prediction[at]
+        self.prediction = evaluation.prediction
         assert evaluation.probabilities is not None
-        self.probabilities = evaluation.probabilities[at]
+        self.probabilities = evaluation.probabilities
         self.unit = self.row if evaluation.groups is None else evaluation.groups[self.row]
 
     def confusion(self, k: int) -> NDArray[np.float64]:
