@@ -330,30 +330,6 @@ def test_fingerprints_tell_tables_and_splits_apart() -> None:
     assert other.rows_id != a.rows_id
 
 
-def test_priors_of_use_reweigh_rows_and_probabilities() -> None:
-    judged = judge(KFold(5))
-    rare = judged.with_priors([0.9, 0.1])
-    expected = measures.correct_priors(
-        judged.probabilities, trained_on=np.bincount(Y), in_use=[0.9, 0.1]
-    )
-    np.testing.assert_allclose(rare.probabilities, expected)
-    assert rare.prediction.tolist() == expected.argmax(axis=1).tolist()
-    confusion = rare.confusion()
-    assert confusion.actual / confusion.total == pytest.approx([0.9, 0.1])
-    same = judged.with_priors()
-    np.testing.assert_allclose(same.probabilities, judged.probabilities)
-
-
-def test_priors_take_over_sampling_back() -> None:
-    labels = np.repeat([0, 1], [100, 20])
-    rows = GENERATOR.normal(size=(120, 2)) + 0.9 * labels[:, None]
-    judged = evaluate(Nearest(), rows, labels, design=KFold(5, resample="over"), random_state=0)
-    back = judged.with_priors()
-    assert back.probabilities[:, 1].mean() < judged.probabilities[:, 1].mean()
-    with pytest.raises(InvalidArgumentError, match=r"proportions of the classes \[0, 1\]"):
-        judged.with_priors([1.0])
-
-
 def unequal(design, n: int = 120):
     labels = np.repeat([0, 1], [n - n // 6, n // 6])
     rows = np.random.default_rng(8).normal(size=(n, 2)) + 0.9 * labels[:, None]

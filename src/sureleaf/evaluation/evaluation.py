@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_level, row_weights
+from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_level
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
 from sureleaf.evaluation import store, valid_intervals
 from sureleaf.evaluation.boundary_variance import Boundary, boundary_of
@@ -29,12 +29,10 @@ from sureleaf.evaluation.measures import (
     net_benefit,
     roc,
 )
-from sureleaf.evaluation.measures.calibration import correct_priors
 from sureleaf.evaluation.measures.named import NAMED, Measure, Scored, find_measure
 from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.evaluation.valid_intervals import needs_larger_parts
 from sureleaf.formatting import TextDisplay, listed, percent
-from sureleaf.levels.decisions import predicted_class
 
 __all__ = [
     "Evaluation",
@@ -447,38 +445,6 @@ class Evaluation(TextDisplay):
 
     def _code(self, positive: object) -> int:
         return self.positive_code if positive is None else positive_class(positive, self.classes)
-
-    def with_priors(self, in_use: ArrayLike | None = None) -> "Evaluation":
-        """Return the evaluation for other class proportions, in the order of `classes`.
-
-        Probabilities are corrected by Bayes' rule, predictions are the most probable classes, and
-        rows are weighted to the new proportions. Valid if only the class proportions differ. By
-        default the proportions are those of the table, which reverses the over- or under-sampling
-        of the design.
-        """
-        if self.probabilities is None:
-            raise InvalidArgumentError(
-                f"with_priors needs probabilities, and {self.estimator} has no predict_proba."
-            )
-        counts = np.bincount(self.truth, self.weights, minlength=len(self.classes))
-        shares = counts / counts.sum()
-        wanted = shares if in_use is None else np.asarray(in_use, dtype=np.float64)
-        if wanted.shape != shares.shape or not (wanted > 0).all():
-            raise InvalidArgumentError(
-                f"in_use must be positive proportions of the classes {self.classes.tolist()}; "
-                f"got {wanted.tolist()}."
-            )
-        balanced = np.full(len(shares), 1 / len(shares))
-        trained_on = shares if self.design.resample == "none" else balanced
-        table = correct_priors(self.probabilities, trained_on=trained_on, in_use=wanted)
-        ratio = wanted / wanted.sum() / shares
-        weights = row_weights(self.weights, len(self.truth))
-        return replace(
-            self,
-            probabilities=table,
-            prediction=predicted_class(table),
-            weights=weights * ratio[self.truth],
-        )
 
     def summary(self, *, level: float = 0.95) -> EvaluationSummary:
         """Return the main measures with their intervals, and warnings; printed as text."""

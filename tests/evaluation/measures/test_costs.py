@@ -85,32 +85,6 @@ def test_a_matrix_that_does_not_fit_is_refused(matrix) -> None:
         measures.cost([0, 1], [0, 1], cost=matrix)
 
 
-def test_cost_by_threshold_is_the_cost_at_each_threshold() -> None:
-    truth, p = GENERATOR.integers(0, 2, 60), np.round(GENERATOR.random(60), 1)
-    weights = GENERATOR.integers(1, 4, 60)
-    for matrix in (np.array([[0, 1], [5, 0.5]]), GENERATOR.random((60, 2, 2))):
-        found = measures.cost_by_threshold(truth, p, cost=matrix, sample_weight=weights)
-        for t, value in zip(found.thresholds, found.costs, strict=True):
-            prediction = (p >= t).astype(int)
-            total = measures.cost(truth, prediction, cost=matrix, sample_weight=weights)
-            assert value == pytest.approx(total / weights.sum())
-        assert found.best_cost == min(found.costs)
-        assert len(found.thresholds) == len(np.unique(p)) + 1
-
-
-def test_the_cost_curve_is_the_lower_envelope_over_thresholds() -> None:
-    truth, p = GENERATOR.integers(0, 2, 80), GENERATOR.random(80)
-    curve = measures.cost_curve(truth, p, n_points=11)
-    for c, value in zip(curve.condition, curve.cost, strict=True):
-        every = [
-            np.mean(p[truth == 1] < t) * c + np.mean(p[truth == 0] >= t) * (1 - c)
-            for t in [*p, np.inf]
-        ]
-        assert value == pytest.approx(min(every))
-    assert (curve.cost <= curve.trivial + 1e-12).all()
-    assert measures.cost_curve([0, 1], [0.1, 0.9]).area == 0.0
-
-
 def test_priors_are_corrected_by_bayes() -> None:
     # densities of x in the classes are known, so both posteriors are
     likelihood = GENERATOR.random((50, 3))
@@ -119,28 +93,6 @@ def test_priors_are_corrected_by_bayes() -> None:
     before, after = (t / t.sum(axis=1, keepdims=True) for t in (before, after))
     found = measures.correct_priors(before, trained_on=sample * 1000, in_use=use)
     np.testing.assert_allclose(found, after)
-
-
-def test_prior_weights_give_the_sample_the_shares_of_use() -> None:
-    truth = np.repeat([0, 1], [30, 70])
-    weights = measures.prior_weights(truth, in_use=[0.9, 0.1])
-    assert weights[truth == 0].sum() == pytest.approx(90)
-    assert weights.sum() == pytest.approx(100)
-    with pytest.raises(InvalidArgumentError, match="in_use must be 2 positive shares"):
-        measures.prior_weights(truth, in_use=[1.0, 0.0])
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_area_of_a_cost_curve_does_not_depend_on_its_points(weighted: bool) -> None:
-    rng = np.random.default_rng(3)
-    truth, scores = np.arange(40) % 2, rng.integers(0, 8, 40) + 2 * (np.arange(40) % 2)
-    weights = rng.random(40) if weighted else None
-    fine = measures.cost_curve(truth, scores, n_points=20_001, sample_weight=weights)
-    rough = measures.cost_curve(truth, scores, n_points=2, sample_weight=weights)
-    assert (
-        rough.area == fine.area == pytest.approx(np.trapezoid(fine.cost, fine.condition), abs=1e-7)
-    )
-    assert measures.cost_curve([0, 1], [1, 0], n_points=2).area == 0.25
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(80) % 4])

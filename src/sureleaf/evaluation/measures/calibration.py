@@ -18,12 +18,11 @@ from sureleaf.arguments import (
     check_probabilities,
     check_same_length,
     check_weights,
-    read_labels,
     row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
-from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
+from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.levels.search import smallest_count
@@ -37,7 +36,6 @@ __all__ = [
     "correct_priors",
     "decompose_quadratic_loss",
     "expected_calibration_error",
-    "prior_weights",
 ]
 
 
@@ -421,25 +419,3 @@ def correct_priors(
     ratio = _priors("in_use", in_use, n_classes) / _priors("trained_on", trained_on, n_classes)
     moved = table * ratio
     return np.asarray(moved / moved.sum(axis=1, keepdims=True))
-
-
-def prior_weights(
-    truth: ArrayLike, *, in_use: ArrayLike, labels: Sequence[Any] | None = None
-) -> FloatArray:
-    """Return weights that give a sample other class proportions, for ``sample_weight``.
-
-    The proportions are in the order of `labels`, by default the classes of truth, sorted. The
-    weights sum to n if every class occurs.
-
-    Examples
-    --------
-    >>> prior_weights(["no", "yes", "yes", "yes"], in_use=[0.5, 0.5]).round(4).tolist()
-    [2.0, 0.6667, 0.6667, 0.6667]
-    """
-    actual = read_labels("truth", truth)
-    classes = find_classes(labels, actual)
-    codes = class_codes("truth", actual, classes)
-    shares = _priors("in_use", in_use, len(classes))
-    counts = np.bincount(codes, minlength=len(classes))
-    ratio = np.divide(shares * len(codes), counts, where=counts > 0, out=np.zeros(len(classes)))
-    return np.asarray(ratio[codes])
