@@ -195,7 +195,7 @@ def test_groups_stay_together_and_weights_reach_fit_and_measures() -> None:
     groups = np.arange(90) // 3
     judged = evaluate(Nearest(), X, Y, groups=groups, random_state=0)
     for i in judged.worked:
-        rows = judged.row[judged.cells_of(i)]
+        rows = judged.row[judged.slice_of(i)]
         assert not set(groups[rows]) & set(groups[np.setdiff1d(np.arange(90), rows)])
     weights = GENERATOR.integers(1, 4, 90).astype(float)
     judged = evaluate(Nearest(), X, Y, sample_weight=weights, design=Holdout(), random_state=0)

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sureleaf import compare, evaluate
 from sureleaf.designs import KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.evaluation.measures.named import NAMED
-from sureleaf.evaluation.valid_intervals import prevalence_slopes, prevalence_variance
+from sureleaf.evaluation.valid_intervals import prevalence_slopes, variance_of_rows
 from tests.evaluation.estimators import Nearest
 from tests.long_runs import runs as n_runs
 
@@ -40,7 +40,7 @@ def test_a_mean_gains_by_how_far_the_class_is_from_all(name: str, weights) -> No
     ]
     assert prevalence_slopes(found, NAMED[name]) == pytest.approx(slopes, rel=1e-3)
     # The variance of a mean is that of the classes' means and that within the classes.
-    between = prevalence_variance(found, np.array(slopes))
+    between = variance_of_rows(found.truth, np.array(slopes), found.weights, found.groups)
     assert between == pytest.approx(((mass * np.array(slopes)[Y]) ** 2).sum() / mass.sum() ** 2)
 
 
@@ -71,7 +71,9 @@ def test_groups_bring_their_classes_together() -> None:
     groups, slopes = np.arange(150) // 5, np.array([0.2, -0.1, -0.3])
     found = judged(groups=groups)
     sums = [slopes[Y[groups == g]].sum() for g in range(30)]
-    assert prevalence_variance(found, slopes) == pytest.approx(np.square(sums).sum() / 150**2)
+    assert variance_of_rows(found.truth, slopes, found.weights, found.groups) == pytest.approx(
+        np.square(sums).sum() / 150**2
+    )
 
 
 def false_positives(models, draw, design, runs: int, method: str | None = None) -> float:

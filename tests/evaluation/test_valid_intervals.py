@@ -39,8 +39,8 @@ from sureleaf.evaluation.valid_intervals import (
     UNSTABLE,
     _score_interval,
     prevalence_slopes,
-    prevalence_variance,
     share_between_repeats,
+    variance_of_rows,
 )
 from tests.evaluation.estimators import Nearest
 
@@ -151,7 +151,8 @@ def test_repeats_do_not_shorten_the_interval_of_an_unstable_learner() -> None:
     once = evaluate(GaussianNB(), rows, labels, design=KFold(5), random_state=0)
     assert share_between_repeats(once, NAMED["accuracy"]) == 0
     for judged, is_unstable in ((tree, True), (bayes, False)):
-        hidden = prevalence_variance(judged, prevalence_slopes(judged, NAMED["quadratic_loss"]))
+        slopes = prevalence_slopes(judged, NAMED["quadratic_loss"])
+        hidden = variance_of_rows(judged.truth, slopes, judged.weights, judged.groups)
         expected = corrected_resampled(
             judged.split_values("quadratic_loss"),
             test_to_train=1 / 4,

@@ -92,35 +92,23 @@ def _rows_for_confidence(
         return np.zeros(len(proportions))
     group = np.arange(len(proportions))
     if costs is not None:
-        rows = np.full(len(proportions), np.nan)
         is_cheapest = costs.is_cheapest(proportions)
-        reachable = np.flatnonzero(is_cheapest[group, predicted] & (is_cheapest.sum(axis=1) == 1))
-
-        def is_sure(n: FloatArray, indices: NDArray[np.intp]) -> NDArray[np.bool_]:
-            some = reachable[indices]
-            return (
-                _confidence(proportions[some] * n[:, np.newaxis], predicted[some], costs)
-                >= confidence
-            )
-
-        rows[reachable] = min_rows(is_sure, len(reachable))
-        return rows
-    of_predicted = proportions[group, predicted]
-    others = proportions.copy()
-    others[group, predicted] = -1.0
-    reachable = np.flatnonzero(of_predicted > others.max(axis=1))
-    # The order of the other classes does not matter, and small groups often have equal
-    # proportions: compute each distinct set once.
-    sets = np.column_stack([of_predicted, np.sort(others, axis=1)[:, 1:]])[reachable]
+        is_reachable = is_cheapest[group, predicted] & (is_cheapest.sum(axis=1) == 1)
+    else:
+        others = proportions.copy()
+        others[group, predicted] = -1.0
+        is_reachable = proportions[group, predicted] > others.max(axis=1)
+    # Small groups often have equal proportions: each distinct set is computed once.
+    sets = np.column_stack([predicted, proportions])[is_reachable]
     distinct, inverse = np.unique(sets, axis=0, return_inverse=True)
 
-    def is_reached(n: FloatArray, indices: NDArray[np.intp]) -> NDArray[np.bool_]:
-        counts = distinct[indices] * n[:, np.newaxis]
-        reached = majority_probability(counts, np.zeros(len(counts), dtype=np.intp))
-        return reached >= confidence
+    def is_sure(n: FloatArray, indices: NDArray[np.intp]) -> NDArray[np.bool_]:
+        some = distinct[indices]
+        counts = some[:, 1:] * n[:, np.newaxis]
+        return _confidence(counts, some[:, 0].astype(np.intp), costs) >= confidence
 
     rows = np.full(len(proportions), np.nan)
-    rows[reachable] = min_rows(is_reached, len(distinct))[inverse.reshape(-1)]
+    rows[is_reachable] = min_rows(is_sure, len(distinct))[inverse.reshape(-1)]
     return rows
 
 

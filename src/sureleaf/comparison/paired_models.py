@@ -36,7 +36,7 @@ def compare_models(
     Rates of the same rows use McNemar's test, the AUC of two classes DeLong's, and means over
     rows the t test. Everything else, and rows with weights or in groups, use the paired bootstrap.
     """
-    cells = [one.cells_of(one.worked[0]) for one in (a, b)]
+    cells = [one.slice_of(one.worked[0]) for one in (a, b)]
     first, second = a.scored(cells[0]), b.scored(cells[1])
     groups = None if a.groups is None else a.groups[a.row[cells[0]]]
     valid = _valid_tests(first, second, measure, plain=a.weights is None and groups is None)

@@ -29,8 +29,8 @@ from sureleaf.evaluation.valid_intervals import (
     has_one_round,
     is_pooled,
     prevalence_slopes,
-    prevalence_variance,
     values_of_splits,
+    variance_of_rows,
 )
 from sureleaf.levels.search import smallest_count
 
@@ -302,7 +302,7 @@ def compare_independent(
 
 def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
     assert measure.counted is not None
-    cells = evaluation.cells_of(evaluation.worked[0])
+    cells = evaluation.slice_of(evaluation.worked[0])
     counted, among = measure.counted(evaluation.scored(cells))
     if not among.any():
         raise InvalidArgumentError(
@@ -389,7 +389,8 @@ def _hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
 
     All stratified splits have the class proportions of the table, which are themselves a sample.
     """
-    return prevalence_variance(a, prevalence_slopes(a, measure) - prevalence_slopes(b, measure))
+    slopes = prevalence_slopes(a, measure) - prevalence_slopes(b, measure)
+    return variance_of_rows(a.truth, slopes, a.weights, a.groups)
 
 
 def _least_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:

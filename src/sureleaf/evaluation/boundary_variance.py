@@ -38,6 +38,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sureleaf.arguments import FloatArray, IntArray
+from sureleaf.evaluation.measures.calibration import ILL_CONDITIONED, recalibrate
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.rates import count_pairs
 
@@ -61,16 +62,6 @@ ENOUGH_PREDICTIONS = 200_000
 
 MOST_CLASSES = 20
 """Beyond these, a recalibration has too many parameters to be of use."""
-
-STEPS = 25
-"""Newton steps; none is longer than `LONGEST`, so that they do not diverge."""
-
-LONGEST = 1.0
-
-CONVERGED = 1e-6
-
-ILL_CONDITIONED = 1e10
-"""Probabilities that hardly differ determine no slope."""
 
 DOUBT = 2.0
 """Standard errors within which a slope of 1 is believed, and beyond which one of 0 is not."""
@@ -354,70 +345,30 @@ def _recalibrate(
     fitted them. A slope that may be 0 says that the scores tell nothing. ``by_class`` says that the
     weights of each class have a fixed sum, so that a row takes weight from the others of its class.
     """
-    fitted = _newton(logs, truth, weights, np.append(np.zeros(logs.shape[1] - 1), 1.0))
-    if fitted is None:
+    n_intercepts = logs.shape[1] - 1
+    fit = recalibrate(logs, truth, weights, np.append(np.zeros(n_intercepts), 1.0))
+    if fit is None:
         return None
-    parameters, information, _ = fitted
-    slope = float(parameters[-1])
-    error = float(np.sqrt(n_repeats * np.linalg.inv(information)[-1, -1]))
+    slope = float(fit.parameters[-1])
+    error = float(np.sqrt(n_repeats * np.linalg.inv(fit.information)[-1, -1]))
     if abs(slope - 1) <= DOUBT * error:
-        start = np.append(parameters[:-1], 1.0)
-        fitted = _newton(logs, truth, weights, start, fixed_slope=True)
+        start = np.append(fit.parameters[:-1], 1.0)
+        fit = recalibrate(logs, truth, weights, start, n_free=n_intercepts)
     elif slope <= DOUBT * error:
         return None
-    if fitted is None:
+    if fit is None or np.linalg.cond(fit.information) > ILL_CONDITIONED:
         return None
-    parameters, information, gradients = fitted
-    inverse = np.linalg.inv(information)
+    inverse = np.linalg.inv(fit.information)
     covariance = n_repeats * (inverse + inverse.T) / 2
     if not (np.linalg.eigvalsh(covariance) > 0).all():
         return None
+    gradients = fit.gradients
     if by_class:
         for code in np.unique(truth):
             own = truth == code
             mean = gradients[own].sum(axis=0) / max(float(weights[own].sum()), 1e-300)
             gradients[own] -= weights[own, None] * mean
-    return parameters, covariance, gradients @ inverse
-
-
-def _newton(
-    logs: FloatArray,
-    truth: IntArray,
-    weights: FloatArray,
-    start: FloatArray,
-    *,
-    fixed_slope: bool = False,
-) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return parameters of greatest likelihood, their information, and the gradient of each row."""
-    parameters, n_free = start, len(start) - fixed_slope
-    w = weights[:, None]
-    for step in range(STEPS + 1):
-        scores = logs * parameters[-1]
-        scores[:, 1:] += parameters[:-1]
-        p = np.exp(scores - scores.max(axis=1, keepdims=True))
-        p /= p.sum(axis=1, keepdims=True)
-        residuals = -p
-        residuals[np.arange(len(truth)), truth] += 1
-        gradients = w * np.column_stack([residuals[:, 1:], (residuals * logs).sum(axis=1)])
-        information = _information(logs, p, w)
-        if not np.isfinite(information).all() or np.linalg.cond(information) > ILL_CONDITIONED:
-            return None
-        if step < STEPS:
-            own = np.linalg.solve(information[:n_free, :n_free], gradients.sum(axis=0)[:n_free])
-            parameters = parameters.copy()
-            parameters[:n_free] += own * min(1.0, LONGEST / max(float(np.abs(own).max()), 1e-12))
-            if np.abs(own).max() < CONVERGED:
-                break
-    return parameters, information, gradients
-
-
-def _information(logs: FloatArray, p: FloatArray, w: FloatArray) -> FloatArray:
-    q, mean = p[:, 1:], (p * logs).sum(axis=1, keepdims=True)
-    result = np.empty((logs.shape[1], logs.shape[1]))
-    result[:-1, :-1] = np.diag((w * q).sum(axis=0)) - q.T @ (w * q)
-    result[:-1, -1] = result[-1, :-1] = (w * q * (logs[:, 1:] - mean)).sum(axis=0)
-    result[-1, -1] = float((w * p * (logs - mean) ** 2).sum())
-    return result
+    return fit.parameters, covariance, gradients @ inverse
 
 
 def _tested(measure: Measure, scored: Scored) -> FloatArray:

@@ -31,9 +31,8 @@ MOST_REPEATS: Final = 100_000
 class Split:
     """Rows to train on and rows to test on.
 
-    A row that a bootstrap sample contains twice is twice in `train`. `without` is the second
-    left-out fold of a split of nested cross-validation. `unbalanced` are the training rows before
-    their classes were balanced, None if they were not.
+    A row that a bootstrap sample contains twice is twice in `train`. `unbalanced` are the training
+    rows before their classes were balanced, None if they were not.
     """
 
     train: IntArray
@@ -62,7 +61,7 @@ class Design:
 
     resample: str
     kind: ClassVar[str]
-    """holdout, folds, bootstrap or nested: which intervals are valid for the design."""
+    """holdout, folds or bootstrap: which intervals are valid for the design."""
 
     def n_splits_of(self, n_units: int) -> int:
         """Return the number of splits of this many rows (or groups)."""
@@ -148,11 +147,18 @@ class KFold(Design):
         if self.time_ordered:
             yield from self._forward(len(classes), groups)
             return
-        for repeat, folds in _partitions(self, classes, groups, seed):
+        n_units = len(classes) if groups is None else int(groups.max()) + 1
+        check_units(n_units, self.n_splits, groups, f"A partition into {self.n_splits} folds")
+        for repeat in range(self.repeats):
+            order = shuffled(n_units, seed, PARTITION, repeat)
+            if groups is None:
+                folds = assign_folds(classes, self.n_splits, order, stratified=self.stratified)
+            else:
+                shares = np.full(self.n_splits, 1 / self.n_splits)
+                folds = assign_groups(classes, groups, shares, order, stratified=self.stratified)
             for fold in range(self.n_splits):
-                yield Split(
-                    np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), repeat, fold
-                )
+                is_tested = folds == fold
+                yield Split(np.flatnonzero(~is_tested), np.flatnonzero(is_tested), repeat, fold)
 
     def _forward(self, n: int, groups: IntArray | None) -> Iterator[Split]:
         if groups is not None:
@@ -164,22 +170,6 @@ class KFold(Design):
         blocks = np.array_split(np.arange(n), self.n_splits + 1)
         for fold in range(self.n_splits):
             yield Split(np.concatenate(blocks[: fold + 1]), blocks[fold + 1], 0, fold)
-
-
-def _partitions(
-    design: KFold, classes: IntArray, groups: IntArray | None, seed: int
-) -> Iterator[tuple[int, IntArray]]:
-    """Yield each repeat and the fold of each row in it; groups stay whole."""
-    n_splits, stratified = design.n_splits, design.stratified
-    n_units = len(classes) if groups is None else int(groups.max()) + 1
-    check_units(n_units, n_splits, groups, f"A partition into {n_splits} folds")
-    for repeat in range(design.repeats):
-        order = shuffled(n_units, seed, PARTITION, repeat)
-        if groups is None:
-            yield repeat, assign_folds(classes, n_splits, order, stratified=stratified)
-        else:
-            shares = np.full(n_splits, 1 / n_splits)
-            yield repeat, assign_groups(classes, groups, shares, order, stratified=stratified)
 
 
 @dataclass(frozen=True)

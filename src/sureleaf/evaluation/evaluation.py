@@ -293,10 +293,6 @@ class Evaluation(TextDisplay):
             self.positive_code,
         )
 
-    def cells_of(self, split: int) -> IntArray:
-        """Return the indices of the predictions of one split."""
-        return np.arange(len(self.split))[self.slice_of(split)]
-
     def slice_of(self, split: int) -> slice:
         """Return where the predictions of one split are: those of a slice are not copied."""
         return slice(*np.searchsorted(self.split, [split, split + 1]).tolist())

@@ -40,7 +40,6 @@ __all__ = [
     "needs_larger_parts",
     "possible_values",
     "prevalence_slopes",
-    "prevalence_variance",
     "rarest_class_is_uniform",
     "share_between_repeats",
     "slopes_of_rows",
@@ -245,14 +244,15 @@ def _of_model(
 def _repeats(evaluation: "Evaluation") -> list[tuple[IntArray, Scored]]:
     """Return rows and predictions per repeat, with the same rows in the same order in all."""
     by_repeat: dict[int, list[IntArray]] = {}
+    cells = np.arange(len(evaluation.row))
     for i in evaluation.worked:
-        by_repeat.setdefault(evaluation.splits[i].repeat, []).append(evaluation.cells_of(i))
-    cells = [np.concatenate(parts) for parts in by_repeat.values()]
-    common = evaluation.row[cells[0]]
-    for other in cells[1:]:  # a failed split removes its rows from one repeat only
+        by_repeat.setdefault(evaluation.splits[i].repeat, []).append(cells[evaluation.slice_of(i)])
+    repeats = [np.concatenate(parts) for parts in by_repeat.values()]
+    common = evaluation.row[repeats[0]]
+    for other in repeats[1:]:  # a failed split removes its rows from one repeat only
         common = np.intersect1d(common, evaluation.row[other])
     result = []
-    for own in cells:
+    for own in repeats:
         ordered = own[np.argsort(evaluation.row[own], kind="stable")]
         kept = ordered[np.isin(evaluation.row[ordered], common)]
         result.append((evaluation.row[kept], evaluation.scored(kept)))
@@ -393,12 +393,18 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     # Of a ratio of counts, a split without such rows still contributes to the sum.
     defined = values_of_splits(evaluation, measure, list(evaluation.worked))
     defined = defined[~np.isnan(defined)]
+    influences = row_influences(evaluation, measure)
     result = corrected_resampled(
         defined,
         test_to_train=evaluation.test_to_train,
         level=level,
-        hidden_variance=prevalence_variance(evaluation, prevalence_slopes(evaluation, measure)),
-        least_variance=_boundary_variance(evaluation, measure),
+        hidden_variance=variance_of_rows(
+            evaluation.truth,
+            prevalence_slopes(evaluation, measure),
+            evaluation.weights,
+            evaluation.groups,
+        ),
+        least_variance=0.0 if influences is None else influences.variance,
         one_round=has_one_round(measure, evaluation.design.kind, evaluation.design.resample)
         or share_between_repeats(evaluation, measure) > UNSTABLE,
         degrees_of_one_round=measure.row_values is None,
@@ -475,11 +481,6 @@ def _units(evaluation: "Evaluation") -> str:
     return "rows" if evaluation.groups is None else "groups"
 
 
-def _boundary_variance(evaluation: "Evaluation", measure: Measure) -> float:
-    influences = row_influences(evaluation, measure)
-    return 0.0 if influences is None else influences.variance
-
-
 def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
     n = len(evaluation.truth)
     losses = np.zeros((len(evaluation.worked), n))
@@ -487,7 +488,7 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
     plan = enumerate(evaluation.design.splits(evaluation.truth, seed=evaluation.seed))
     drawn = {i: split.drawn for i, split in plan if not evaluation.splits[i].failure}
     for b, i in enumerate(evaluation.worked):
-        cells = evaluation.cells_of(i)
+        cells = evaluation.slice_of(i)
         losses[b, evaluation.row[cells]] = measure.row_values(evaluation.scored(cells))  # type: ignore[misc]
         counts[b] = np.bincount(drawn[i], minlength=n)
     result = out_of_bag_mean(losses, counts, evaluation.weights)
@@ -646,18 +647,13 @@ def slopes_of_rows(measure: Measure, rows: Scored) -> FloatArray:
     return np.where(np.isfinite(slopes) & (np.abs(slopes) > ROUNDING), slopes, 0.0)
 
 
-def prevalence_variance(evaluation: "Evaluation", slopes: FloatArray) -> float:
+def variance_of_rows(
+    classes: IntArray, slopes: FloatArray, weights: FloatArray | None, groups: IntArray | None
+) -> float:
     """Return the variance of a measure with these slopes that comes from the class proportions.
 
     Rows, or groups of rows, are independent draws with their classes.
     """
-    return variance_of_rows(evaluation.truth, slopes, evaluation.weights, evaluation.groups)
-
-
-def variance_of_rows(
-    classes: IntArray, slopes: FloatArray, weights: FloatArray | None, groups: IntArray | None
-) -> float:
-    """Return the variance from the class proportions of these rows."""
     w = row_weights(weights, len(classes))
     contribution = w * slopes[classes]
     if groups is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
-from scipy.special import bdtr, expit, logit, stdtrit
+from scipy.special import bdtr, logit, stdtrit
 
 from sureleaf.arguments import (
     FloatArray,
@@ -312,18 +312,89 @@ def calibration_line(
         undefined = Estimate(np.nan, np.nan, np.nan, level, "undefined: the rows are of one class")
         return CalibrationLine(undefined, undefined)
     p, note = _without_certainty(p)
-    odds, one = logit(p), np.ones((len(p), 1))
-    intercept = _logistic(one, odds, event, w, units, level)
-    if np.ptp(odds) < 1e-9:
+    logs, codes = np.column_stack([np.zeros(len(p)), logit(p)]), event.astype(np.intp)
+    start = np.array([0.0, 1.0])
+    intercept = _last_of(recalibrate(logs, codes, w, start, n_free=1), 1, units, level)
+    if np.ptp(logs) < 1e-9:
         slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
     else:
-        slope = _logistic(np.column_stack([odds, one]), np.zeros(len(p)), event, w, units, level)
+        slope = _last_of(recalibrate(logs, codes, w, start), 2, units, level)
     return CalibrationLine(
         *(
             found if np.isnan(found.value) else replace(found, method=found.method + note)
             for found in (intercept, slope)
         )
     )
+
+
+STEPS = 50
+"""Newton steps; none is longer than `LONGEST`, so that they do not diverge."""
+
+LONGEST = 2.0
+
+CONVERGED = 1e-9
+
+ILL_CONDITIONED = 1e10
+"""Probabilities that hardly differ determine no slope."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """A logistic regression of the class on its predicted log probability.
+
+    `parameters` are an intercept for each class but the first, and the slope, which comes last.
+    `gradients` are those of the log likelihood of each row, and `information` is minus its second
+    derivative, of the parameters that were fitted.
+    """
+
+    parameters: FloatArray
+    information: FloatArray
+    gradients: FloatArray
+
+
+def recalibrate(
+    logs: FloatArray,
+    truth: IntArray,
+    weights: FloatArray,
+    start: FloatArray,
+    *,
+    n_free: int | None = None,
+) -> Recalibration | None:
+    """Fit ``P(k) ~ exp(intercept_k + slope logs_k)`` by Newton's method; None without a maximum.
+
+    Only the first `n_free` parameters are fitted; the others stay as they are at the start.
+    """
+    parameters = start.copy()
+    n_free = len(start) if n_free is None else n_free
+    w = weights[:, np.newaxis]
+    for _ in range(STEPS):
+        scores = logs * parameters[-1]
+        scores[:, 1:] += parameters[:-1]
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        residuals = -p
+        residuals[np.arange(len(truth)), truth] += 1
+        gradients = w * np.column_stack([residuals[:, 1:], (residuals * logs).sum(axis=1)])
+        information = _information(logs, p, w)
+        free = information[:n_free, :n_free]
+        if not np.isfinite(free).all() or np.linalg.cond(free) > ILL_CONDITIONED:
+            return None
+        step = np.linalg.solve(free, gradients[:, :n_free].sum(axis=0))
+        length = float(np.abs(step).max())
+        if length < CONVERGED:
+            return Recalibration(parameters, information, gradients)
+        parameters[:n_free] += step * min(1.0, LONGEST / length)
+    return None
+
+
+def _information(logs: FloatArray, p: FloatArray, w: FloatArray) -> FloatArray:
+    """Return minus the second derivative of the log likelihood of a recalibration."""
+    q, mean = p[:, 1:], (p * logs).sum(axis=1, keepdims=True)
+    result = np.empty((logs.shape[1], logs.shape[1]))
+    result[:-1, :-1] = np.diag((w * q).sum(axis=0)) - q.T @ (w * q)
+    result[:-1, -1] = result[-1, :-1] = (w * q * (logs[:, 1:] - mean)).sum(axis=0)
+    result[-1, -1] = float((w * p * (logs - mean) ** 2).sum())
+    return result
 
 
 def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:
@@ -340,37 +411,19 @@ def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:
     return np.clip(p, distance, 1.0 - distance), note
 
 
-def _logistic(
-    columns: FloatArray,
-    offset: FloatArray,
-    event: FloatArray,
-    w: FloatArray,
-    units: IntArray,
-    level: float,
-) -> Estimate:
-    """Fit a logistic regression by Newton's method; return the first coefficient."""
-    beta = np.zeros(columns.shape[1])
-    for _ in range(50):
-        p = expit(offset + columns @ beta)
-        information = columns.T @ (columns * (w * p * (1 - p))[:, np.newaxis])
-        try:
-            step = np.linalg.solve(information, columns.T @ (w * (event - p)))
-        except np.linalg.LinAlgError:
-            break
-        size = float(np.abs(step).max())
-        beta = beta + step * min(1.0, 5.0 / max(size, 1e-300))
-        if size < 1e-10:
-            scores = columns * (w * (event - p))[:, np.newaxis]
-            by_unit = np.column_stack([np.bincount(units, column) for column in scores.T])
-            bread = np.linalg.inv(information)
-            n_units = len(np.unique(units))
-            degrees = max(n_units - len(beta), 1)
-            variance = (bread @ by_unit.T @ by_unit @ bread)[0, 0] * n_units / degrees
-            reach = float(stdtrit(degrees, (1 + level) / 2)) * float(np.sqrt(variance))
-            value = float(beta[0])
-            return Estimate(value, value - reach, value + reach, level, "sandwich")
-    reason = "undefined: the probabilities separate the classes"
-    return Estimate(np.nan, np.nan, np.nan, level, reason)
+def _last_of(fit: Recalibration | None, n_free: int, units: IntArray, level: float) -> Estimate:
+    """Return the last free parameter with the interval of the sandwich estimator."""
+    if fit is None:
+        reason = "undefined: the probabilities separate the classes"
+        return Estimate(np.nan, np.nan, np.nan, level, reason)
+    by_unit = np.column_stack([np.bincount(units, own) for own in fit.gradients.T[:n_free]])
+    bread = np.linalg.inv(fit.information[:n_free, :n_free])
+    n_units = len(np.unique(units))
+    degrees = max(n_units - n_free, 1)
+    variance = (bread @ by_unit.T @ by_unit @ bread)[-1, -1] * n_units / degrees
+    reach = float(stdtrit(degrees, (1 + level) / 2)) * float(np.sqrt(variance))
+    value = float(fit.parameters[n_free - 1])
+    return Estimate(value, value - reach, value + reach, level, "sandwich")
 
 
 def _pool_adjacent_violators(
