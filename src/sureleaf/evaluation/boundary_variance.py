@@ -346,7 +346,7 @@ def _recalibrate(
     weights of each class have a fixed sum, so that a row takes weight from the others of its class.
     """
     n_intercepts = logs.shape[1] - 1
-    fit = recalibrate(logs, truth, weights, np.append(np.zeros(n_intercepts), 1.0))
+    fit = recalibrate(logs, truth, weights, np.zeros(logs.shape[1]))
     if fit is None:
         return None
     slope = float(fit.parameters[-1])

@@ -313,12 +313,12 @@ def calibration_line(
         return CalibrationLine(undefined, undefined)
     p, note = _without_certainty(p)
     logs, codes = np.column_stack([np.zeros(len(p)), logit(p)]), event.astype(np.intp)
-    start = np.array([0.0, 1.0])
-    intercept = _last_of(recalibrate(logs, codes, w, start, n_free=1), 1, units, level)
+    large = recalibrate(logs, codes, w, np.array([0.0, 1.0]), n_free=1)
+    intercept = _last_of(large, 1, units, level)
     if np.ptp(logs) < 1e-9:
         slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
     else:
-        slope = _last_of(recalibrate(logs, codes, w, start), 2, units, level)
+        slope = _last_of(recalibrate(logs, codes, w, np.zeros(2)), 2, units, level)
     return CalibrationLine(
         *(
             found if np.isnan(found.value) else replace(found, method=found.method + note)
