@@ -13,10 +13,10 @@ from sureleaf.comparison import mcnemar
 from sureleaf.comparison.verdict import (
     DifferenceTest,
     conclude,
-    decide,
     deciding_half_width,
     rows_until,
     sentence,
+    verdict_of,
 )
 from sureleaf.evaluation.measures.named import NAMED
 
@@ -37,27 +37,27 @@ MARGIN = 0.01
     ],
 )
 def test_with_a_margin(low: float, high: float, expected: str) -> None:
-    assert decide(low, high, 0.001, level=0.95, margin=MARGIN) == expected
+    assert verdict_of(low, high, 0.001, level=0.95, margin=MARGIN) == expected
     mirror = {"better": "worse", "worse": "better"}.get(expected, expected)
-    assert decide(-high, -low, 0.001, level=0.95, margin=MARGIN) == mirror
-    found = decide(low, high, 0.001, level=0.95, margin=MARGIN, higher_is_better=False)
+    assert verdict_of(-high, -low, 0.001, level=0.95, margin=MARGIN) == mirror
+    found = verdict_of(low, high, 0.001, level=0.95, margin=MARGIN, higher_is_better=False)
     assert found == mirror
 
 
 def test_without_a_margin_nothing_is_equivalent() -> None:
-    assert decide(0.0, 0.0, 1.0, level=0.95) == "undecided"
-    assert decide(1e-9, 0.5, 0.01, level=0.95) == "better"
+    assert verdict_of(0.0, 0.0, 1.0, level=0.95) == "undecided"
+    assert verdict_of(1e-9, 0.5, 0.01, level=0.95) == "better"
 
 
 def test_a_p_value_above_the_level_keeps_the_verdict_open() -> None:
-    assert decide(0.001, 0.1, 0.051, level=0.95) == "undecided"
+    assert verdict_of(0.001, 0.1, 0.051, level=0.95) == "undecided"
 
 
 def test_a_verdict_is_true_whenever_the_interval_holds_the_truth() -> None:
     grid = [i / 1000 for i in range(-30, 31, 2)]
     for low in grid:
         for high in [h for h in grid if h >= low]:
-            verdict = decide(low, high, 0.0, level=0.95, margin=MARGIN)
+            verdict = verdict_of(low, high, 0.0, level=0.95, margin=MARGIN)
             for truth in (low, (low + high) / 2, high):
                 if verdict == "better":
                     assert truth > MARGIN
@@ -83,7 +83,7 @@ def test_more_rows_than_a_number_holds_exactly_are_no_answer() -> None:
 
 
 def test_a_p_value_of_exactly_the_error_is_significant() -> None:
-    assert decide(0.001, 0.1, 0.05, level=0.95) == "better"
+    assert verdict_of(0.001, 0.1, 0.05, level=0.95) == "better"
 
 
 def _with_error(difference: float, error: float) -> DifferenceTest:
@@ -114,7 +114,7 @@ def test_undecided_at_the_present_rows_means_that_more_are_needed(
     difference: float, error: float
 ) -> None:
     test = _with_error(difference, error)
-    verdict = decide(test.low, test.high, 0.0, level=0.95, margin=0.01)
+    verdict = verdict_of(test.low, test.high, 0.0, level=0.95, margin=0.01)
     rows = rows_until(test, 30_000, margin=0.01)
     if abs(difference) == 0.01:
         assert rows is None
@@ -196,7 +196,7 @@ def test_the_sentence_names_the_verdict_that_more_rows_would_give(
         detect=None,
     )
     text = sentence(replace(comparison, measure=measure), "one", "other")
-    assert f'are needed to decide "{wanted}" with' in text
+    assert f'are needed to verdict_of "{wanted}" with' in text
 
 
 def test_the_sentence_has_no_gap_where_no_number_of_rows_is_known() -> None:

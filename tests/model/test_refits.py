@@ -14,7 +14,7 @@ from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHol
 from sureleaf.errors import FailedFitError
 from sureleaf.evaluation import Geometric, bootstrap_error, evaluate, learning_curve
 from sureleaf.evaluation.evaluator import find_refits
-from sureleaf.evaluation.labelled_table import read_table
+from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.probability import MEstimate
 
 # Rows of a bootstrap sample are repeated, so rows that are held out to look for hidden cuts are not
@@ -63,8 +63,8 @@ def make_table(seed, n=160, *, holes=True):
 def judge_both(parameters, X, y, **how):
     """Both ways must agree that the estimator can be prepared, or the comparison says nothing."""
     model = TreeClassifier.c45(**parameters)
-    assert find_refits(model, read_table(X, y)) is not None
-    assert find_refits(Plain.c45(**parameters), read_table(X, y)) is None
+    assert find_refits(model, read_labelled_table(X, y)) is not None
+    assert find_refits(Plain.c45(**parameters), read_labelled_table(X, y)) is None
     return (evaluate(m, X, y, random_state=3, **how) for m in (model, Plain.c45(**parameters)))
 
 
@@ -199,7 +199,7 @@ def test_a_seed_left_open_is_that_of_the_plain_fit() -> None:
 
 def test_what_wraps_a_tree_or_must_not_see_all_rows_is_fitted_as_it_is() -> None:
     X, y = make_table(1)
-    table = read_table(X, y)
+    table = read_labelled_table(X, y)
     unchanged = make_pipeline(FunctionTransformer(), TreeClassifier.c45())
     frozen = FrozenEstimator(TreeClassifier.c45().fit(X, y))
     given = TreeClassifier.c45(categorical_features=TreeClassifier.c45().fit(X, y).schema_)

@@ -32,11 +32,11 @@ __all__ = [
     "DifferenceTest",
     "Verdict",
     "conclude",
-    "decide",
     "deciding_half_width",
     "detecting_half_width",
     "rows_until",
     "sentence",
+    "verdict_of",
 ]
 
 
@@ -119,7 +119,7 @@ class Comparison:
     --------
     >>> from sureleaf.comparison import mcnemar
     >>> test = mcnemar(30, 10, 400)
-    >>> decide(test.low, test.high, test.p_value, level=0.95)
+    >>> verdict_of(test.low, test.high, test.p_value, level=0.95)
     'better'
     """
 
@@ -176,7 +176,7 @@ def conclude(
     of the test and rows of the table, if the test uses only some of them.
     """
     rows, table_rows = n_rows if isinstance(n_rows, tuple) else (n_rows, n_rows)
-    verdict = decide(
+    verdict = verdict_of(
         test.low,
         test.high,
         test.p_value,
@@ -211,7 +211,7 @@ def conclude(
     )
 
 
-def decide(
+def verdict_of(
     low: float,
     high: float,
     p_value: float,

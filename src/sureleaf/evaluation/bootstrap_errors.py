@@ -16,7 +16,7 @@ from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
 from sureleaf.evaluation.designs import Bootstrap
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import out_of_bag_mean
-from sureleaf.evaluation.labelled_table import Table, read_table
+from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.formatting import TextDisplay
 from sureleaf.levels.decisions import cheapest_decision, cost_rule
@@ -189,7 +189,7 @@ def bootstrap_error(
     """
     check_estimator(estimator)
     check_choice("loss", loss, LOSSES)
-    table = read_table(X, y, sample_weight=sample_weight)
+    table = read_labelled_table(X, y, sample_weight=sample_weight)
     matrix = None
     if loss == "cost":
         if cost is None:
@@ -242,7 +242,7 @@ def plus_estimates(
 
     `bootstrap_error` gives the same, with standard errors, for the same seed.
     """
-    table = read_table(X, y, sample_weight=sample_weight)
+    table = read_labelled_table(X, y, sample_weight=sample_weight)
     fitter = make_fitter(estimator, table, evaluation.seed)
     full = _losses(fitter, np.arange(len(table)), "error", None, evaluation.design.n_bootstraps)
     if isinstance(full, str):
@@ -300,7 +300,7 @@ def _own_losses(
 
 
 def _combine(
-    table: Table,
+    table: LabelledTable,
     full: FloatArray,
     losses: FloatArray,
     counts: IntArray,

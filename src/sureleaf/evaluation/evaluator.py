@@ -33,7 +33,12 @@ from sureleaf.errors import (
 )
 from sureleaf.evaluation.designs import Design, KFold, Split
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
-from sureleaf.evaluation.labelled_table import Table, class_codes, read_table, take_rows
+from sureleaf.evaluation.labelled_table import (
+    LabelledTable,
+    class_codes,
+    read_labelled_table,
+    take_rows,
+)
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.progress import track
 from sureleaf.random_streams import FIT, read_seed, seed_for
@@ -92,7 +97,7 @@ class Refits(Protocol):
         """Fit on these rows, which may repeat, with the parameters of the estimator."""
 
 
-def find_refits(estimator: Any, table: Table) -> Refits | None:
+def find_refits(estimator: Any, table: LabelledTable) -> Refits | None:
     """Return the refits that the estimator prepares for the table; None if it has none.
 
     None also for a table that it cannot read: each fit will then report the error.
@@ -163,7 +168,7 @@ class Fitter:
     """
 
     estimator: Any
-    table: Table
+    table: LabelledTable
     seed: int
     refits: Refits | None = None
     n_threads: int = 1
@@ -222,7 +227,7 @@ class Fitter:
         return workers(delayed(work)(own, *job) for job in jobs)
 
 
-def make_fitter(estimator: Any, table: Table, seed: int) -> Fitter:
+def make_fitter(estimator: Any, table: LabelledTable, seed: int) -> Fitter:
     """Prepare to fit the estimator on parts of the table."""
     refits = find_refits(estimator, table)
     return Fitter(estimator, table, seed, refits, 1 if refits is None else refits.n_threads)
@@ -263,7 +268,7 @@ def _outcome_of_one(fitter: Fitter, split: Split, number: int) -> Outcome:
 
 
 def fit_splits(
-    estimator: Any, table: Table, design: Design, *, seed: int, n_jobs: int | None
+    estimator: Any, table: LabelledTable, design: Design, *, seed: int, n_jobs: int | None
 ) -> Iterator[Outcome]:
     """Yield the outcome of each split, in order, from ``n_jobs`` workers."""
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
@@ -336,7 +341,7 @@ def evaluate(
         )
     if isinstance(y, str):
         X, y, sample_weight, groups = _named_columns(estimator, X, y, sample_weight, groups)
-    table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
+    table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
     matrix = None if cost is None else _read_cost(cost, table)
     seed = read_seed(random_state)
     n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
@@ -396,7 +401,7 @@ def _named_columns(
     return frame.drop(names).to_native(), own[0], own[1], own[2]
 
 
-def _read_cost(cost: ArrayLike, table: Table) -> Any:
+def _read_cost(cost: ArrayLike, table: LabelledTable) -> Any:
     matrix = check_cost(cost, len(table.classes), len(table))
     if matrix.shape[-1] != len(table.classes):
         raise InvalidArgumentError(

@@ -20,14 +20,14 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
 __all__ = [
-    "Table",
+    "LabelledTable",
     "check_kind",
     "class_codes",
     "find_classes",
     "held_rows",
     "positive_class",
+    "read_labelled_table",
     "read_pair",
-    "read_table",
     "take_rows",
 ]
 
@@ -138,7 +138,7 @@ def positive_class(positive: object, classes: LabelArray) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelledTable:
     """Rows and what is known of them; labels and groups as codes too."""
 
     X: Any
@@ -153,14 +153,14 @@ class Table:
         return len(self.codes)
 
 
-def read_table(
+def read_labelled_table(
     X: Any,
     y: ArrayLike,
     *,
     positive: object = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Table:
+) -> LabelledTable:
     """Check the table of an evaluation, and code its labels and groups."""
     labels = read_labels("y", y)
     X = held_rows(X)
@@ -185,7 +185,7 @@ def read_table(
         group_codes = class_codes("groups", names, find_classes(None, names))
     codes = class_codes("y", labels, classes)
     weights = check_weights(sample_weight, len(labels))
-    return Table(X, labels, classes, codes, weights, group_codes, code)
+    return LabelledTable(X, labels, classes, codes, weights, group_codes, code)
 
 
 def held_rows(X: Any) -> Any:

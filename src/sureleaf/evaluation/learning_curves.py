@@ -20,7 +20,7 @@ from sureleaf.evaluation.intervals import (
     clopper_pearson,
     corrected_resampled,
 )
-from sureleaf.evaluation.labelled_table import read_table
+from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.valid_intervals import has_one_round, slopes_of_rows, variance_of_rows
@@ -578,7 +578,7 @@ def learning_curve(
     """
     check_estimator(estimator)
     check_level(level)
-    table = read_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
+    table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
     chosen = find_measure(measure)
     matrix = None if cost is None else check_cost(cost, len(table.classes), len(table))
     chosen.check_cost(matrix)

@@ -17,7 +17,7 @@ from sureleaf.estimators.tree_classifier import C45
 from sureleaf.evaluation import Evaluation, KFold, evaluate
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fitter
-from sureleaf.evaluation.labelled_table import read_table as read_labelled_table
+from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.levels.decisions import cheapest_decision
 from sureleaf.model.refits import TreeRefits
 from sureleaf.model.size_selection import n_rounds_at_most

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, MissingPackageError, SureleafError
 from sureleaf.evaluation.designs import Design, from_dict
-from sureleaf.evaluation.labelled_table import Table
+from sureleaf.evaluation.labelled_table import LabelledTable
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.formatting import visible
 from sureleaf.studies.study import Cell, Study, cell_key, split_seed
@@ -774,7 +774,7 @@ def _outcome(row: Any, n_classes: int) -> Predictions | str:
     )
 
 
-def _row_of(name: str, digest: str, table: Table) -> dict[str, Any]:
+def _row_of(name: str, digest: str, table: LabelledTable) -> dict[str, Any]:
     classes = table.classes.tolist()
     if table.classes.dtype.kind in "mM" or not all(
         isinstance(label, str | int | float) for label in classes

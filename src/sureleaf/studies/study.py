@@ -25,7 +25,7 @@ from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.evaluation.designs import Design, KFold, Split, from_dict
 from sureleaf.evaluation.evaluator import check_estimator
-from sureleaf.evaluation.labelled_table import Table, read_table
+from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.evaluation.measures.named import find_measure
 
 __all__ = [
@@ -69,10 +69,10 @@ class DataSet:
     sample_weight: Any = None
 
     @cached_property
-    def labelled_rows(self) -> Table:
+    def labelled_rows(self) -> LabelledTable:
         """The rows, checked and coded."""
         if self.path is None:
-            return read_table(
+            return read_labelled_table(
                 self.X,
                 self.y,
                 positive=self.positive,
@@ -82,7 +82,7 @@ class DataSet:
         from sureleaf.commands.question import read_question
 
         question = read_question(self.path, str(self.target), drop=self.drop)
-        return read_table(
+        return read_labelled_table(
             question.X, question.y, positive=self.positive, groups=None, sample_weight=None
         )
 
@@ -148,7 +148,7 @@ class Learner:
     name: str
     model: Any
 
-    def estimator(self, table: Table) -> Any:
+    def estimator(self, table: LabelledTable) -> Any:
         """Return the unfitted classifier for the columns of a table."""
         if not isinstance(self.model, str):
             return self.model
