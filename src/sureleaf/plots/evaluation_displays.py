@@ -11,10 +11,9 @@ from sureleaf.arguments import FloatArray, read_labels
 from sureleaf.auditing import Audit
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, learning_curve
-from sureleaf.evaluation.intervals.delong import delong_interval
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.calibration import CalibrationCurve, calibration_curve
-from sureleaf.evaluation.measures.ranking import Roc, roc
+from sureleaf.evaluation.measures.ranking import Roc, delong_interval, roc
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display
 
 if TYPE_CHECKING:
