@@ -196,7 +196,7 @@ def test_the_sentence_names_the_verdict_that_more_rows_would_give(
         detect=None,
     )
     text = sentence(replace(comparison, measure=measure), "one", "other")
-    assert f'are needed to verdict_of "{wanted}" with' in text
+    assert f'are needed to decide "{wanted}" with' in text
 
 
 def test_the_sentence_has_no_gap_where_no_number_of_rows_is_known() -> None:

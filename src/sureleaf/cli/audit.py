@@ -189,7 +189,6 @@ def _audit_all(
     from sureleaf.errors import TrainingRowsWarning
 
     settings |= {"sample_weight": question.weights, "groups": question.groups}
-    settings |= {"sample_weight": question.weights, "groups": question.groups}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrainingRowsWarning)
         audits = [auditing.audit(one, question.X, question.y, **settings) for one in models]
