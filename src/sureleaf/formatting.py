@@ -13,6 +13,7 @@ from typing import Final
 __all__ = [
     "NOTHING",
     "TextDisplay",
+    "amount",
     "count",
     "count_of",
     "interval",
@@ -24,6 +25,7 @@ __all__ = [
     "percent",
     "points",
     "share_value",
+    "signed_amount",
     "signed_interval",
     "signed_number",
     "signed_points",
@@ -265,6 +267,37 @@ def measure_value(value: float | None) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3f}" if abs(value) >= 5e-4 else f"{value:.2g}"
+
+
+def amount(value: float | None, unit: str | None = None) -> str:
+    """Write a cost with its unit: a sign of a currency stands before the number.
+
+    Examples
+    --------
+    >>> amount(0.6154), amount(0.6154, "€"), amount(-1250.5, "$"), amount(2.5, "hours")
+    ('0.615', '€0.62', '−$1,250', '2.50 hours')
+    """
+    if value is None or unit is None:
+        return measure_value(value)
+    size = abs(value)
+    digits = 0 if size >= 1000 else 2 if size >= 0.01 or size == 0 else 3
+    number = f"{size:,.{digits}f}" if size == 0 or size >= 5e-4 else f"{size:.1g}"
+    is_sign = len(unit) == 1 and not unit.isalpha()
+    text = f"{unit}{number}" if is_sign else f"{number} {unit}"
+    return f"{_MINUS if value < 0 else ''}{text}"
+
+
+def signed_amount(value: float | None, unit: str | None = None) -> str:
+    """Write a difference of costs with its unit and its sign.
+
+    Examples
+    --------
+    >>> signed_amount(0.21, "€"), signed_amount(-0.012)
+    ('+€0.21', '−0.012')
+    """
+    if value is None or unit is None:
+        return signed_number(value)
+    return f"+{amount(value, unit)}" if value > 0 else amount(value, unit)
 
 
 def share_value(value: float | None) -> str:

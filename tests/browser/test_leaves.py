@@ -73,7 +73,7 @@ def test_leaves_are_sorted_filtered_and_downloaded(show: Show) -> None:
         assert line["predicts"] == "'" + labels[leaf["prediction"]]  # no formula for a spreadsheet
         assert float(line["rows of " + labels[0]]) == leaf["counts"][0]
 
-    page.locator("#leaf-table .leaf-link").first.click()
+    page.locator("#leaf-table td:first-child a").first.click()
     assert page.locator("#node-panel").get_attribute("data-node") == str(shown(page)[0])
 
 
@@ -110,7 +110,7 @@ def test_a_flagged_leaf_says_what_it_lacks(
         line = page.locator(f'#leaf-table tr[data-leaf="{leaf["id"]}"]')
         told = line.locator(".rule").inner_text()
         assert (why[1:] in told) == leaf["flagged"]
-        line.locator(".leaf-link").click()
+        line.locator("td:first-child a").click()
         panel = page.locator("#node-panel")
         assert panel.locator(".why").count() == leaf["flagged"]
         if leaf["flagged"]:
@@ -145,7 +145,7 @@ def test_a_leaf_shows_one_percentage_and_the_others_on_demand(show: Show) -> Non
     assert len(percentages()) == 3
     box = page.locator(f'#tree-view [data-node="{leaf["id"]}"]').text_content()
     assert box.count("%") == 1
-    line.locator(".leaf-link").click()
+    line.locator("td:first-child a").click()
     facts = page.locator("#node-panel > dl").inner_text()
     assert facts.count("%") == 1
     assert utility in facts

@@ -10,13 +10,12 @@ from tests.report.page_documents import document
 
 SECTIONS = [
     "answer",
-    "simplicity",
-    "data",
     "tree",
     "leaves",
     "quality",
-    "error",
     "models",
+    "error",
+    "data",
     "methods",
 ]
 DOCUMENTS: dict[str, dict[str, Any]] = {

@@ -96,24 +96,12 @@ def _check_answer(document: Document) -> None:
     check_estimate(answer["accuracy"], low=0)
     shares = [one["share"] for one in document["data"]["classes"]]
     assert answer["baseline"] == max(shares)
-    topics = [one["topic"] for one in answer["sentences"]]
-    costs = ["costs"] if document["quality"]["cost_given"] else []
-    known = document["tree"]["stability"]
-    stability = ["stability"] if known is not None and known["n_splits"] else []
-    expected = [
-        "predicts",
-        "accuracy",
-        *costs,
-        "simplicity",
-        "leaves",
-        *stability,
-        "rows",
-        "models",
-    ]
-    assert topics == expected
+    assert answer["emphasis"] in answer["headline"]
+    assert [one["topic"] for one in answer["sentences"]] == ["good", "trust", "next"]
     _check_lead(document)
     for one in answer["sentences"]:
-        assert one["see"] in ("tree", "quality", "leaves", "error", "models", "data", "simplicity")
+        assert one["see"] in ("quality", "leaves", "error", "models", "data")
+        assert one["short"].endswith(".")
         assert one["text"].endswith(".")
         assert "nan" not in one["text"].lower().split()
 
@@ -128,15 +116,17 @@ def _check_lead(document: Document) -> None:
     assert {key: lead[key] for key in ("value", "low", "high", "level")} == {
         key: own[key] for key in ("value", "low", "high", "level")
     }
-    assert lead["scale_low"] <= min(lead["value"], lead["baseline"])
-    assert lead["scale_high"] >= max(lead["value"], lead["baseline"])
+    ends = [lead["value"], lead["baseline"], *([lead["low"], lead["high"]] if lead["low"] else [])]
+    assert lead["ticks"][0] <= min(ends) + 1e-9
+    assert lead["ticks"][-1] >= max(ends) - 1e-9
+    assert 2 <= len(lead["ticks"]) <= 7
     counts = np.array([one["count"] for one in document["data"]["classes"]])
     constants = counts @ np.array(quality["cost"]) / counts.sum()
     np.testing.assert_allclose([one["cost"] for one in quality["constants"]], constants)
     if lead["measure"] == "cost":
         assert math.isclose(lead["baseline"], constants.min())
         for text in map(measure_value, sorted(constants)[:2] if len(counts) == 2 else []):
-            assert text in answer["headline"]
+            assert text in answer["detail"]
 
 
 def _check_simplicity(document: Document) -> None:

@@ -259,27 +259,33 @@ def document(
             "data_sha256": None,
         },
         "answer": {
-            "headline": "This tree is expected to predict 80.0 % of unseen rows correctly.",
+            "about": "made-up.csv",
+            "headline": "This tree predicts 80.0 % of new rows correctly.",
+            "emphasis": "80.0 %",
+            "tone": "good",
+            "detail": "95 % interval 75.0 to 85.0 %.",
             "lead": {
                 **estimate(0.8),
                 "measure": "accuracy",
                 "baseline": max(counts) / rows,
                 "baseline_text": "baseline, always the same",
-                "scale_low": 0.5,
-                "scale_high": 1.0,
+                "ticks": [0.4, 0.6, 0.8, 1.0],
             },
             "accuracy": estimate(0.8),
             "baseline": max(counts) / rows,
             "rare": False,
             "sentences": [
-                {"topic": topic, "tone": tone, "text": f"A sentence on {topic}.", "see": see}
+                {
+                    "topic": topic,
+                    "tone": tone,
+                    "short": f"In short, {topic}.",
+                    "text": f"A sentence on {topic}.",
+                    "see": see,
+                }
                 for topic, tone, see in (
-                    ("predicts", "plain", "tree"),
-                    ("accuracy", "good", "quality"),
-                    ("simplicity", "plain", "simplicity"),
-                    ("leaves", "warn", "leaves"),
-                    ("rows", "bad", "error"),
-                    ("models", "plain", "models"),
+                    ("good", "good", "models"),
+                    ("trust", "warn", "leaves"),
+                    ("next", "bad", "error"),
                 )
             ],
         },
@@ -313,6 +319,7 @@ def document(
                 "bagged_trees": 30,
                 "bagged_rows": 200_000,
                 "curve_rows": 200_000,
+                "forest_trees": 100,
             },
         },
         "paper": {
@@ -346,12 +353,13 @@ def _data(labels: Sequence[str], counts: list[float]) -> Document:
         "rows": int(sum(counts)),
         "rows_left_out": 2,
         "title": None,
+        "unit": None,
         "groups": None,
         "n_groups": None,
         "weights": None,
         "columns": columns,
         "classes": [
-            {"label": label, "count": count, "share": count / sum(counts)}
+            {"label": label, "value": label, "count": count, "share": count / sum(counts)}
             for label, count in zip(labels, counts, strict=True)
         ],
         "warnings": [{"kind": "tiny_class", "column": None, "text": "A class is tiny."}],
@@ -415,7 +423,20 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
             "outside": 1,
             "method": "where dots may lie",
             "error": estimate(0.05) | {"low": None, "high": None},
+            "slope": estimate(0.9),
+            "intercept": None,
         },
+        "net_benefit": {
+            "class": 0,
+            "thresholds": [0.1, 0.5, 0.9],
+            "model": [0.4, 0.2, 0.0],
+            "treat_all": [0.4, 0.0, -4.0],
+            "text": "The tree is worth it.",
+        }
+        if k == 2
+        else None,
+        "text": "The tree finds most of them.",
+        "positive_reason": "The positive class is the first.",
         "scores": scores,
         "cost": [[float(a != p) for p in range(k)] for a in range(k)],
         "cost_given": False,
@@ -489,6 +510,7 @@ def _models() -> Document:
         "text": "These rows do not decide it.",
     }
     row = {
+        "kind": "other",
         "description": "a model",
         "leaves": 5,
         "accuracy": estimate(0.8),
@@ -497,12 +519,13 @@ def _models() -> Document:
         "cost": None,
     }
     return {
+        "unit": None,
         "measure": "accuracy",
         "margin": 0.01,
         "reference": "this tree",
         "verdicts": {"undecided": "not decided"},
         "rows": [
-            {"name": "this tree", **row, "comparison": None},
+            {**row, "kind": "this", "name": "this tree", "comparison": None},
             {"name": "bagged trees", **row, "leaves": None, "comparison": compared},
         ],
         "text": "Nothing is decided.",
@@ -527,6 +550,7 @@ KEPT = {
     "temporal",
     "date",
     "topic",
+    "emphasis",
 }
 """Words of the schema, not of the data."""
 

@@ -7,7 +7,9 @@ import pyarrow as pa
 
 from sureleaf.report import Budget, Origin, Report, make_report
 
-QUICK = Budget(folds=3, repeats=2, bootstraps=3, curve_repeats=2, band_draws=40, bagged_trees=5)
+QUICK = Budget(
+    folds=3, repeats=2, bootstraps=3, curve_repeats=2, band_draws=40, bagged_trees=5, forest_trees=5
+)
 
 HOSTILE = "</script><b>&\"'\n"
 """A name that breaks a page which does not escape it."""

@@ -223,8 +223,8 @@ def test_an_audit_at_costs_says_nothing_about_majorities_or_accuracy() -> None:
     assert "the model is cheaper than the baseline" in told["baseline"][1]
     assert told["groups"] == (
         "good",
-        "All 2 leaves reach the wanted level: for each of them, the probability that its decision "
-        "is the cheapest one for its rows is at least 95 %.",
+        "All 2 leaves reach the wanted level: the confidence that each makes the cheapest decision "
+        "is at least 95 %.",
     )
     for text in (render_audit(document), str(sorted(told.items())), repr(found.notes())):
         assert "majority" not in text

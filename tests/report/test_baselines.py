@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import TreeClassifier
 from sureleaf.evaluation import KFold, evaluate
 from sureleaf.report import baselines
 from sureleaf.report.baselines import (
-    SampledTree,
+    Sampled,
     _sample_words,
     evaluate_models,
     max_categories,
@@ -126,20 +127,24 @@ def test_the_budget_shrinks_with_the_rows_and_the_report_says_so():
     assert _sample_words(1_000_000, large) == "50,000 of the rows, because the table is large"
 
 
-def test_scikit_learns_tree_grows_on_a_sample_of_a_large_table() -> None:
+def test_models_of_scikit_learn_are_fitted_to_a_sample_of_a_large_table() -> None:
     X, y = mixed()
-    request = ReportRequest(X, y, n_jobs=1)
-    table = read_table(X)
+    request = ReportRequest(X, y, n_jobs=1, against=[GaussianNB()])
+    table = read_table(np.nan_to_num(np.random.default_rng(0).normal(size=(len(y), 3))))
+    request = replace(request, X=table)
     fitted = TreeClassifier(random_state=0).fit(table, y)
-    budget = replace(Budget(3, 1, 3, 2, 10), bagged_trees=2, bagged_rows=30)
+    budget = replace(Budget(3, 1, 3, 2, 10), bagged_trees=2, forest_trees=2, bagged_rows=30)
     found = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage, share: None)
-    peer = found.models[-1]
-    assert "grown on 30 of the rows, because the table is large" in peer.description
-    assert peer.n_leaves is not None
-    assert peer.n_leaves <= 30
+    logistic, forest, given = found.models[-3:]
+    assert (logistic.name, forest.name) == ("logistic regression", "random forest")
+    assert "GaussianNB" in given.name
+    assert given.description.startswith("given by you")
+    for model in (logistic, forest):
+        assert "fitted to 30 of the rows, because the table is large" in model.description
     matrix = numeric_matrix(table)
-    sampled = SampledTree(30, random_state=0).fit(matrix, y, sample_weight=np.ones(len(y)))
-    assert sampled.tree_.n_node_samples[0] == 30
-    whole = SampledTree(len(y), random_state=0).fit(matrix, y)
-    plain = DecisionTreeClassifier(random_state=0).fit(matrix, y)
-    np.testing.assert_array_equal(whole.predict(matrix), plain.predict(matrix))
+    plain = RandomForestClassifier(3)
+    sampled = Sampled(plain, 30, random_state=0).fit(matrix, y, sample_weight=np.ones(len(y)))
+    assert sampled.estimator_.estimators_[0].tree_.n_node_samples[0] <= 30
+    whole = Sampled(plain, len(y), random_state=0).fit(matrix, y)
+    expected = RandomForestClassifier(3, random_state=0).fit(matrix, y).predict_proba(matrix)
+    np.testing.assert_array_equal(whole.predict_proba(matrix), expected)

@@ -35,6 +35,7 @@ __all__ = [
     "read_design",
     "read_label",
     "read_labels",
+    "read_names",
     "refuse_table_options",
     "row_arguments",
     "unlabelled_note",
@@ -590,6 +591,27 @@ def read_label(text: str | None, y: Any) -> Any:
             f"--positive must be a label of the target; got {text!r}.{suggestion(text, labels)}"
         )
     return labels[text]
+
+
+def read_names(texts: Iterable[str], y: Any) -> dict[Any, str]:
+    """Return the names of classes that are written as CLASS=NAME.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> read_names(["1=default", "0=paid"], np.array([0, 1]))
+    {1: 'default', 0: 'paid'}
+    """
+    labels, names = _labels_by_text(y), {}
+    for text in texts:
+        label, equals, name = text.partition("=")
+        if not equals or not name or label not in labels:
+            raise InvalidArgumentError(
+                f"--label must be CLASS=NAME, where CLASS is a label of the target; got {text!r}."
+                f"{suggestion(label, labels)}"
+            )
+        names[labels[label]] = name
+    return names
 
 
 def read_labels(text: str, y: Any) -> list[Any]:

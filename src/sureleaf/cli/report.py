@@ -44,10 +44,36 @@ def report(
             help="Write all numbers to this JSON file, too; - prints them.",
         ),
     ] = None,
+    one_page: Annotated[
+        bool,
+        typer.Option("--one-page", help="Write only the first screen, which prints on a page."),
+    ] = False,
+    save_model: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save the fitted tree, as sureleaf fit does."),
+    ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="The positive class.", show_default="the rarest class")
+        str | None,
+        typer.Option(
+            help="The positive class.", show_default="yes, true, 1 or bad; or the rarest class"
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CLASS=NAME", help="Name of a class on the page; may be repeated."),
     ] = None,
     cost: options.Cost = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Unit of the costs, such as €.", metavar="TEXT")
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLASSIFIER",
+            help="A further model to compare the tree with, by its full name, such as "
+            "sklearn.naive_bayes.GaussianNB; may be repeated.",
+        ),
+    ] = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
     model: Annotated[
@@ -79,9 +105,9 @@ def report(
 
     - sureleaf report data.csv -t class --cost "0,5;1,0" --drop id
 
-    - sureleaf report data.csv -t class --max-leaves 8
+    - sureleaf report loans.csv -t bad --label 1=default --label 0=paid --cost "0,1;5,0" --unit €
 
-    - sureleaf report data.csv -t class --tree c45
+    - sureleaf report data.csv -t class --max-leaves 8 --save-model tree.sureleaf
 
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
@@ -90,6 +116,8 @@ def report(
 
     prints_json = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json, model, cost)
+    if save_model is not None:
+        options.check_output(save_model, data, model, cost)
     question = table.read(data, target)
     origin = Origin(
         target,
@@ -116,10 +144,15 @@ def report(
             n_jobs=jobs,
             progress=progress,
             tree=_tree(model, tree_options, question.X),
+            labels=options.read_names(label or (), question.y),
+            unit=unit,
+            against=[options.evaluated_model(name, {}, question.X) for name in against or ()],
         )
-    _write(result, page, as_json)
+    if save_model is not None:
+        result.tree.save(save_model)
+    _write(result, page, as_json, one_page=one_page)
     if not prints_json:
-        _show(result, page, as_json, question.n_left_out)
+        _show(result, question.n_left_out, page, as_json, save_model)
 
 
 def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
@@ -162,21 +195,21 @@ def _progress() -> Iterator["Progress | None"]:
         yield lambda stage, share: bar.update(share, stage)
 
 
-def _write(result: Any, page: Path | None, as_json: Path | None) -> None:
+def _write(result: Any, page: Path | None, as_json: Path | None, *, one_page: bool) -> None:
     from sureleaf.cli.output import show_json
 
     if str(as_json) == "-":
         show_json(result.to_dict())
         as_json = None
     if page is not None and as_json is not None:
-        result.save(page, as_json)
+        result.save(page, as_json, one_page=one_page)
     elif page is not None:
-        result.to_html(page)
+        result.to_html(page, one_page=one_page)
     elif as_json is not None:
         result.to_json(as_json)
 
 
-def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int) -> None:
+def _show(result: Any, n_left_out: int, *written: Path | None) -> None:
     from rich.text import Text
 
     from sureleaf.cli.output import show
@@ -184,5 +217,6 @@ def _show(result: Any, page: Path | None, as_json: Path | None, n_left_out: int)
 
     shown: list[Any] = [*show_report(result.document)]
     shown += [*options.unlabelled_note(n_left_out), ""]
-    shown += [Text(f"Report: {path}") for path in (page, as_json) if path is not None]
+    names = ("Report", "Report", "Saved")
+    shown += [Text(f"{name}: {path}") for name, path in zip(names, written, strict=True) if path]
     show(*shown)

@@ -251,13 +251,18 @@ TONE_COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
 
 
 def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
-    """Yield the answer of a report and the first warnings about the data."""
-    yield Text(visible(document.answer.headline), style="bold")
+    """Yield the first screen of a report and the first warnings about the data."""
+    from sureleaf.report.sections.answer import QUESTIONS
+
+    answer = document.answer
+    yield Text(visible(answer.headline), style="bold")
+    yield Text(visible(answer.detail))
     yield ""
-    for sentence in document.answer.sentences:
-        bullet = Table.grid(padding=(0, 1, 0, 0))
-        bullet.add_row(Text("•", TONE_COLOURS[sentence.tone]), Text(visible(sentence.text)))
-        yield bullet
+    answers = Table.grid(padding=(0, 2, 0, 0))
+    for sentence in answer.sentences:
+        short = Text(visible(sentence.short), TONE_COLOURS[sentence.tone])
+        answers.add_row(QUESTIONS[sentence.topic], short.append(f" {visible(sentence.text)}", ""))
+    yield answers
     for warning in document.data.warnings[:MAX_WARNINGS]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
 

@@ -25,7 +25,12 @@ from sureleaf.report.document import package_versions
 from sureleaf.report.document_schema import plain_values
 from sureleaf.report.estimates import finite, interval_estimate
 from sureleaf.report.request import Origin
-from sureleaf.report.sections.answer import LeadingMeasure, accuracy_start, costs_text, wanted_text
+from sureleaf.report.sections.answer import (
+    LeadingMeasure,
+    costs_text,
+    leading_measure,
+    wanted_text,
+)
 from sureleaf.report.sections.data import ClassCount
 from sureleaf.report.sections.methods import Definition
 from sureleaf.report.sections.tree import WantedLevels
@@ -117,7 +122,7 @@ def _comparison(other: str, result: Comparison) -> dict[str, Any]:
 def _data(audit: Audit, origin: Origin, model_file: str | None) -> dict[str, Any]:
     counts = audit.bins.counts.sum(axis=0)
     classes = [
-        ClassCount(str(label), float(count), float(count / counts.sum()))
+        ClassCount(str(label), str(label), float(count), float(count / counts.sum()))
         for label, count in zip(audit.classes.tolist(), counts, strict=True)
     ]
     return {
@@ -162,24 +167,8 @@ def _lead(audit: Audit) -> LeadingMeasure:
     label, baseline = audit.baseline.label, audit.baseline.value
     found = interval_estimate(audit.accuracy if audit.cost is None else audit.cost)
     assert found is not None
-    if audit.cost is None:
-        return LeadingMeasure(
-            **vars(found),
-            measure="accuracy",
-            baseline=baseline,
-            baseline_text=f"baseline, always \u201c{label}\u201d",
-            scale_low=accuracy_start(found, baseline),
-            scale_high=1.0,
-        )
-    shown = [found.value, baseline, *(end for end in (found.low, found.high) if end is not None)]
-    return LeadingMeasure(
-        **vars(found),
-        measure="cost",
-        baseline=baseline,
-        baseline_text=f"always deciding {label}, the cheapest constant",
-        scale_low=min(0.0, *shown),
-        scale_high=max(shown) or 1.0,
-    )
+    measure: Literal["accuracy", "cost"] = "accuracy" if audit.cost is None else "cost"
+    return leading_measure(found, measure, baseline, f"always \u201c{label}\u201d")
 
 
 def _sentences(audit: Audit, where: Where | None, other: Comparison | None) -> list[AuditSentence]:

@@ -1,15 +1,21 @@
 """The models that are evaluated over the same folds: the report's tree and its baselines."""
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sureleaf.arguments import thread_count
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
@@ -48,8 +54,11 @@ SIZES_BEYOND = 2.0
 
 THIS_TREE, DEFAULT_TREE, MARGIN_ZERO = "this tree", "default tree", "size chosen with margin 0"
 C45_TREE, BAGGED_TREES = "C4.5's tree", "bagged trees"
-SCIKIT_LEARNS_TREE = "scikit-learn's tree"
+LOGISTIC, FOREST = "logistic regression", "random forest"
 MAJORITY = "majority class"
+
+ModelKind = Literal["this", "constant", "size", "other"]
+"""`size` is this tree with another number of leaves; `other` models use the columns, too."""
 
 
 def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
@@ -100,6 +109,7 @@ def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> T
 class EvaluatedModel:
     """A classifier of the comparison; `n_leaves` is None if it is not one tree."""
 
+    kind: ModelKind
     name: str
     description: str
     n_leaves: int | None
@@ -167,18 +177,22 @@ def evaluate_models(
     of_tree = of_chosen if is_sized else evaluated(tree, table)
     leaves = fitted.tree_.n_leaves
     models = [
-        EvaluatedModel(THIS_TREE, "the tree of this report", leaves, of_tree),
+        EvaluatedModel("this", THIS_TREE, "the tree of this report", leaves, of_tree),
         *_constants(request, majority),
     ]
     if not is_sized:
         description = "the smallest tree that is hardly worse than the best"
-        models.append(EvaluatedModel(DEFAULT_TREE, description, chosen.tree_.n_leaves, of_chosen))
+        models.append(
+            EvaluatedModel("other", DEFAULT_TREE, description, chosen.tree_.n_leaves, of_chosen)
+        )
     description = "the size that is best in cross-validation of the training rows, however large"
-    models.append(EvaluatedModel(MARGIN_ZERO, description, best_leaves, of_best))
+    models.append(EvaluatedModel("size", MARGIN_ZERO, description, best_leaves, of_best))
     if tree.get_params() | C45 != tree.get_params():
         start_stage(progress, "Cross-validating: C4.5's tree")
         description = "the tree of C4.5, with its own rules and its pessimistic pruning"
-        models.append(EvaluatedModel(C45_TREE, description, c45_leaves, evaluated(c45, table)))
+        models.append(
+            EvaluatedModel("other", C45_TREE, description, c45_leaves, evaluated(c45, table))
+        )
     start_stage(progress, "Cross-validating: bagged trees")
     bag = BaggedTreesClassifier(
         n_estimators=budget.bagged_trees,
@@ -190,52 +204,109 @@ def evaluate_models(
         f"{budget.bagged_trees} unpruned trees, each grown on a bootstrap sample of "
         f"{_sample_words(table.n_rows, budget)}; their mean probability decides"
     )
-    models.append(EvaluatedModel(BAGGED_TREES, description, None, evaluated(bag, table)))
-    start_stage(progress, "Cross-validating: scikit-learn's tree")
-    with parallel_config("threading", n_jobs=thread_count(request.n_jobs)):
-        models.append(_evaluated_peer(request, table, matrix, budget, evaluated))
+    models.append(EvaluatedModel("other", BAGGED_TREES, description, None, evaluated(bag, table)))
+    start_stage(progress, "Cross-validating: other models")
+    rivals = _rivals(request, table, matrix, budget)
+    # Separable classes have no largest likelihood: that is no news in every one of many folds.
+    with (
+        parallel_config("threading", n_jobs=thread_count(request.n_jobs)),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        models += [
+            EvaluatedModel("other", name, text, None, evaluated(rival, X))
+            for name, text, rival, X in rivals
+        ]
     return ModelEvaluations(tuple(models), tuple(map(EvaluatedSize, most_leaves, of_sizes)))
 
 
-def _evaluated_peer(
-    request: ReportRequest,
-    table: EncodedTable,
-    matrix: NDArray[np.float32],
-    budget: Budget,
-    evaluated: Callable[[Any, Any], Evaluation],
-) -> EvaluatedModel:
-    """Evaluate scikit-learn's tree, which takes too long to grow on all rows of a large table."""
-    peer, sample = DecisionTreeClassifier(), ""
-    if table.n_rows > budget.bagged_rows:
-        peer = SampledTree(budget.bagged_rows)
-        sample = f", grown on {budget.bagged_rows:,} of the rows, because the table is large"
-    whole = _fitted(request, clone(peer).set_params(random_state=request.seed), matrix)
-    return EvaluatedModel(
-        SCIKIT_LEARNS_TREE,
-        f"scikit-learn's DecisionTreeClassifier with its defaults{sample}; the "
-        f"{max_categories(table)} most frequent categories of each column become 0/1 columns",
-        int(whole.get_n_leaves()),
-        evaluated(peer, matrix),
+def _rivals(
+    request: ReportRequest, table: EncodedTable, matrix: NDArray[np.float32], budget: Budget
+) -> list[tuple[str, str, Any, Any]]:
+    """Return models of other libraries with their name, description and table.
+
+    They take too long to fit on all rows of a large table.
+    """
+    most, is_large = budget.bagged_rows, table.n_rows > budget.bagged_rows
+    sample = f", fitted to {most:,} of the rows, because the table is large" if is_large else ""
+    columns = (
+        f"the {max_categories(table)} most frequent categories of each column become 0/1 columns"
     )
+    logistic = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
+        LogisticRegression(max_iter=MOST_STEPS),
+    )
+    n_trees = budget.forest_trees
+    forest = RandomForestClassifier(n_trees)
+    rivals = [
+        (
+            LOGISTIC,
+            "scikit-learn's LogisticRegression with its defaults, of scaled columns; missing "
+            f"numbers are replaced by the median{sample}; {columns}",
+            Sampled(logistic, most),
+            matrix,
+        ),
+        (
+            FOREST,
+            f"scikit-learn's RandomForestClassifier with {n_trees} trees{sample}; {columns}",
+            Sampled(forest, most),
+            matrix,
+        ),
+    ]
+    for model in request.against:
+        name = describe(model)
+        X = request.X if _reads_tables(model) else matrix
+        rivals.append((name, f"given by you{'' if X is not matrix else f'; {columns}'}", model, X))
+    return rivals
 
 
-class SampledTree(DecisionTreeClassifier):  # type: ignore[misc]  # scikit-learn has no types
-    """scikit-learn's tree, grown on a sample of the rows that is drawn without replacement."""
+MOST_STEPS = 1000
+"""Steps of the logistic regression: enough for scaled columns, unless classes are separable."""
 
-    def __init__(self, max_rows: int = 100_000, random_state: int | None = None) -> None:
-        super().__init__(random_state=random_state)
+
+def _reads_tables(model: Any) -> bool:
+    """Whether a classifier takes the table as it is: our own, and pipelines, which may encode."""
+    return isinstance(model, TreeClassifier | BaggedTreesClassifier | Pipeline)
+
+
+class Sampled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier that is fitted to a sample of the rows, drawn without replacement."""
+
+    def __init__(
+        self, estimator: Any = None, max_rows: int = 100_000, random_state: int | None = None
+    ) -> None:
+        self.estimator = estimator
         self.max_rows = max_rows
+        self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SampledTree":
-        """Draw the sample and grow the tree."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Sampled":
+        """Draw the sample and fit the classifier."""
         n = len(y)
         if n > self.max_rows:
             rng = np.random.default_rng(self.random_state)
             rows = np.sort(rng.choice(n, self.max_rows, replace=False))
             X, y = X[rows], np.asarray(y)[rows]
             sample_weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        super().fit(X, y, sample_weight=sample_weight)
+        self.estimator_ = clone(self.estimator)
+        names = [name for name in self.estimator_.get_params() if name.endswith("random_state")]
+        self.estimator_.set_params(**dict.fromkeys(names, self.random_state))
+        options = {}
+        if sample_weight is not None:
+            is_pipeline = isinstance(self.estimator_, Pipeline)
+            last = f"{self.estimator_.steps[-1][0]}__" if is_pipeline else ""
+            options[f"{last}sample_weight"] = sample_weight
+        self.estimator_.fit(X, y, **options)
+        self.classes_ = self.estimator_.classes_
         return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted classes."""
+        return self.estimator_.predict(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the class probabilities."""
+        return self.estimator_.predict_proba(X)
 
 
 def _sample_words(n_rows: int, budget: Budget) -> str:
@@ -248,19 +319,20 @@ def _constants(request: ReportRequest, majority: Evaluation) -> list[EvaluatedMo
     """Return the model that always predicts one class: the most frequent, or each at costs."""
     if request.cost is None:
         description = "always predicts the most frequent class"
-        return [EvaluatedModel(MAJORITY, description, 1, majority)]
+        return [EvaluatedModel("constant", MAJORITY, description, 1, majority)]
     constants = []
     for code, label in enumerate(majority.classes.tolist()):
         certain = np.zeros((len(majority.row), len(majority.classes)))
         certain[:, code] = 1.0
+        name = f"always {request.label(label)}"
         evaluation = replace(
             majority,
             prediction=np.full(len(majority.row), code),
             probabilities=certain,
-            estimator=f"always {label}",
+            estimator=name,
         )
         constants.append(
-            EvaluatedModel(f"always {label}", f"predicts {label} for every row", 1, evaluation)
+            EvaluatedModel("constant", name, "the same decision for every row", 1, evaluation)
         )
     return constants
 

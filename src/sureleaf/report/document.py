@@ -85,17 +85,7 @@ class ReportDocument:
     schema: Annotated[ReportSchema, "Version of this description."]
     provenance: Annotated[Provenance, "With what the report was made, and when."]
     answer: Annotated[AnswerSection, "The first screen."] = field(
-        metadata=_section(None, Page("answer", "The answer"))
-    )
-    simplicity: Annotated[SimplicitySection, "Size against accuracy or cost."] = field(
-        metadata=_section(
-            None,
-            Page("simplicity", "The price of simplicity", has_script=True),
-            embedded=("measure", "sizes", "marks"),
-        )
-    )
-    data: Annotated[DataSection, "Rows, columns, classes, and warnings about them."] = field(
-        metadata=_section(data_section, Page("data", "The data"), embedded=("target", "classes"))
+        metadata=_section(None, Page("answer", "Summary"))
     )
     tree: Annotated[TreeSection, "The tree and its leaves."] = field(
         metadata=_section(
@@ -116,6 +106,7 @@ class ReportDocument:
                     "confusion",
                     "roc",
                     "calibration",
+                    "net_benefit",
                     "scores",
                     "cost",
                     "cost_given",
@@ -123,15 +114,23 @@ class ReportDocument:
             )
         )
     )
+    models: Annotated[ModelsSection, "The tree compared with other models."] = field(
+        metadata=_section(models_section, Page("models", "Other models", has_script=True))
+    )
+    simplicity: Annotated[SimplicitySection, "Size against accuracy or cost."] = field(
+        metadata=_section(None, embedded=("measure", "sizes", "marks"))
+    )
     error: Annotated[ErrorSection, "The error on unseen rows, and the learning curve."] = field(
         metadata=_section(
             error_section,
-            Page("error", "Error on unseen rows", has_script=True),
+            Page("error", "More rows", has_script=True),
             embedded=("curve",),
         )
     )
-    models: Annotated[ModelsSection, "The tree compared with other models."] = field(
-        metadata=_section(models_section, Page("models", "Other models"))
+    data: Annotated[DataSection, "Rows, columns, classes, and warnings about them."] = field(
+        metadata=_section(
+            data_section, Page("data", "The data"), embedded=("target", "unit", "classes")
+        )
     )
     methods: Annotated[MethodsSection, "What each number means and assumes."] = field(
         metadata=_section(methods_section, Page("methods", "Methods"))
@@ -168,7 +167,6 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
         sections["quality"],
         sections["error"],
         sections["models"],
-        sections["simplicity"],
     )
     sections["paper"] = paper_section(
         sections["data"],

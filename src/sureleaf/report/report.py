@@ -3,6 +3,7 @@
 import datetime
 import json
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -38,6 +39,8 @@ class Report:
     ----------
     document : ReportDocument
         As docs/report-json.md describes it.
+    tree : TreeClassifier
+        The fitted tree, which ``report.tree.save("tree.sureleaf")`` writes.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Report:
     """
 
     document: ReportDocument
+    tree: TreeClassifier
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as dicts, lists, text, numbers and None."""
@@ -60,31 +64,34 @@ class Report:
         with atomic_write(path) as file:
             file.write(self._json())
 
-    def to_html(self, path: str | PathLike[str]) -> None:
-        """Write the page: one file that needs nothing else, whole or not at all."""
+    def to_html(self, path: str | PathLike[str], *, one_page: bool = False) -> None:
+        """Write the page, or its first screen: one file that needs nothing else."""
         with atomic_write(path) as file:
-            file.write(self._page())
+            file.write(self._page(one_page))
 
-    def save(self, page: str | PathLike[str], json: str | PathLike[str]) -> None:
+    def save(
+        self, page: str | PathLike[str], json: str | PathLike[str], *, one_page: bool = False
+    ) -> None:
         """Write the page and the JSON: both files are replaced, or none is."""
         with atomic_writes(page, json) as (page_file, json_file):
-            page_file.write(self._page())
+            page_file.write(self._page(one_page))
             json_file.write(self._json())
 
     def _json(self) -> bytes:
         text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
         return f"{text}\n".encode()
 
-    def _page(self) -> bytes:
+    def _page(self, one_page: bool) -> bytes:
         from sureleaf.report.html import render_page
 
-        return render_page(self.to_dict()).encode()
+        return render_page(self.to_dict(), one_page=one_page).encode()
 
     @property
     def sentences(self) -> list[str]:
-        """The answer: the headline and its sentences."""
+        """The first screen: the headline, the expectation, and the answers to three questions."""
         answer = self.document.answer
-        return [answer.headline, *(one.text for one in answer.sentences)]
+        told = [f"{one.short} {one.text}".strip() for one in answer.sentences]
+        return [answer.headline, answer.detail, *told]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -112,6 +119,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
     confidence: float | None = 0.95,
     utility: float | None = None,
     margin: float | None = None,
+    labels: Mapping[Any, str] | None = None,
+    unit: str | None = None,
+    against: Sequence[Any] = (),
     seed: int = 0,
     title: str | None = None,
     origin: Origin | None = None,
@@ -135,7 +145,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
     target : str, optional
         Name of what is predicted; by default the name of y, if it has one.
     positive : label, optional
-        The class that recall, ROC and calibration are about; by default the rarest.
+        The class that recall, ROC and calibration are about. By default the one of two that is
+        called yes, true, positive or bad, or 1 beside 0 or -1; otherwise the rarest.
     cost : array-like of shape (m, m), optional
         ``cost[actual][predicted]``, classes sorted; by default the costs of `tree`, and without
         them every error costs 1. A tree that is fitted here is grown for the costs. A fitted tree
@@ -153,6 +164,13 @@ def make_report(  # noqa: PLR0913 - one task, named options
         Differences in accuracy up to this size do not count: between models, and (unless `tree` is
         given) for the size of the tree. By default the tree's own margin, and between models a
         tenth of the error of always predicting the most frequent class, at most 0.01.
+    labels : mapping, optional
+        Names of classes on the page, such as ``{1: "default", 0: "paid"}``.
+    unit : str, optional
+        Unit of the costs, such as ``"€"``.
+    against : sequence of classifiers, optional
+        Further classifiers of scikit-learn's form to compare the tree with. Pipelines get the table
+        as it is; others get numbers, with categories as 0/1 columns.
     seed : int
         The same seed gives the same numbers.
     title : str, optional
@@ -185,32 +203,31 @@ def make_report(  # noqa: PLR0913 - one task, named options
     >>> rows, labels = [[i, i % 7] for i in range(60)], ["low"] * 30 + ["high"] * 30
     >>> report = make_report(rows, labels, target="height", budget=Budget(5, 1, 5, 3, 20))
     >>> print(report.sentences[0])
-    This tree with 2 leaves is expected to predict “height” correctly for 98.3 % of unseen rows
-    (95 % interval 91.1 to 100.0).
+    This tree predicts “height” correctly for 98.3 % of new rows.
     """
     start = time.perf_counter()
     tree = _tree(tree, margin, parameters)
     if origin is None:
         name = getattr(y, "name", None) if target is None else target
         origin = Origin(name if isinstance(name, str) and name else "target", title=title)
-    labels = _check_labels(y)
+    own = _check_labels(y)
     if cost is None and tree is not None:
         cost = tree.model_.cost if tree.__sklearn_is_fitted__() else tree.cost
     if cost is not None:
-        _check_cost(cost, len(set(labels.tolist())))
+        _check_cost(cost, len(set(own.tolist())))
     if positive is not None:
-        positive_class(positive, find_classes(None, labels))
-    weights = _scaled(sample_weight, len(labels))
+        positive_class(positive, find_classes(None, own))
+    weights = _scaled(sample_weight, len(own))
     check_number("seed", seed, low=0, high=2**32 - 1, whole=True)  # of scikit-learn's trees
     if margin is not None and not 0 <= margin < 1:
         raise InvalidArgumentError(
             f"margin must be at least 0 and below 1; got {margin!r}. 0.01 is one percentage point."
         )
     auc_margin = 0.01 if margin is None else margin
-    margin = _default_margin(labels, weights) if margin is None else margin
+    margin = _default_margin(own, weights) if margin is None else margin
     request = ReportRequest(
         X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object),
-        labels,
+        own,
         origin=origin,
         groups=groups,
         weights=weights,
@@ -225,6 +242,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
         n_jobs=n_jobs,
         budget=budget,
         tree=tree,
+        labels=_check_names(labels, own),
+        unit=unit,
+        against=tuple(against),
     )
     results = compute_results(request, progress)
     provenance = Provenance(
@@ -234,7 +254,7 @@ def make_report(  # noqa: PLR0913 - one task, named options
     provenance = replace(provenance, seconds=time.perf_counter() - start)
     if progress is not None:
         progress("Done", 1.0)
-    return Report(replace(document, provenance=provenance))
+    return Report(replace(document, provenance=provenance), results.tree)
 
 
 def _tree(tree: Any, margin: float | None, parameters: dict[str, Any]) -> TreeClassifier:
@@ -282,6 +302,23 @@ def _check_labels(y: ArrayLike) -> Any:
             "them as text first: scikit-learn's trees, with which yours is compared, take no times."
         )
     return labels
+
+
+def _check_names(labels: Mapping[Any, str] | None, y: Any) -> dict[Any, str]:
+    """Check the names of classes: one per class, and no two alike."""
+    names = dict(labels or {})
+    classes = set(y.tolist())
+    unknown = sorted(str(one) for one in names if one not in classes)
+    if unknown:
+        raise InvalidArgumentError(
+            f"labels must name classes of y, {sorted(map(str, classes))}; got {unknown[0]!r}."
+        )
+    shown = [names.get(one, str(one)) for one in classes]
+    if len(set(shown)) < len(shown):
+        raise InvalidArgumentError(
+            f"labels must give every class its own name; got {sorted(shown)}."
+        )
+    return names
 
 
 def _check_cost(cost: ArrayLike, n_classes: int) -> None:

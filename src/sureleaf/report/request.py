@@ -1,6 +1,6 @@
 """What a report is requested for: the table, the options, the budget, and where rows come from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -34,22 +34,25 @@ class Budget:
     bagged_trees: Annotated[int, "Number of bagged trees that the tree is compared with."] = 30
     bagged_rows: Annotated[
         int,
-        "Most rows of the bootstrap sample of each bagged tree, and of the rows that grow "
-        "scikit-learn's tree.",
+        "Most rows of the bootstrap sample of each bagged tree, and of the rows to which the "
+        "models of scikit-learn are fitted.",
     ] = 200_000
     curve_rows: Annotated[int, "Most training rows of the learning curve."] = 200_000
+    forest_trees: Annotated[int, "Number of trees of scikit-learn's forest."] = 100
 
 
 _BY_ROWS = (
     # up to this many rows, a report gets this budget
     (300, Budget(10, 5, 100, 20, 1000)),
     (3_000, Budget(10, 3, 100, 20, 1000)),
-    (20_000, Budget(10, 1, 50, 10, 500)),
-    (50_000, Budget(10, 1, 25, 5, 200)),
-    (200_000, Budget(5, 1, 5, 3, 200, bagged_trees=10, bagged_rows=50_000)),
-    (500_000, Budget(5, 1, 4, 2, 100, bagged_trees=10, bagged_rows=50_000)),
+    (20_000, Budget(10, 1, 50, 10, 500, forest_trees=50)),
+    (50_000, Budget(10, 1, 25, 5, 200, forest_trees=30)),
+    (200_000, Budget(5, 1, 5, 3, 200, bagged_trees=10, forest_trees=10, bagged_rows=50_000)),
+    (500_000, Budget(5, 1, 4, 2, 100, bagged_trees=10, forest_trees=10, bagged_rows=50_000)),
 )
-_LARGEST_TABLES = Budget(3, 1, 0, 2, 50, bagged_trees=10, bagged_rows=50_000, curve_rows=100_000)
+_LARGEST_TABLES = Budget(
+    3, 1, 0, 2, 50, bagged_trees=10, forest_trees=10, bagged_rows=50_000, curve_rows=100_000
+)
 """Growing trees is nearly all of the time, so what bounds it is rows times fits."""
 
 
@@ -99,7 +102,7 @@ STAGES = {
     "Cross-validating: trees of several sizes": 0.1,
     "Cross-validating: C4.5's tree": 0.33,
     "Cross-validating: bagged trees": 0.38,
-    "Cross-validating: scikit-learn's tree": 0.53,
+    "Cross-validating: other models": 0.53,
     "Estimating the error by bootstrap": 0.66,
     "Computing the learning curve": 0.83,
     "Writing the report": 0.94,
@@ -149,8 +152,7 @@ class Origin:
 class ReportRequest:
     """A table, its labels, and the options of a report, as `make_report` describes them.
 
-    `positive` None is the rarest class. Differences in accuracy (AUC) up to the margins do not
-    count.
+    Differences in accuracy (AUC) up to the margins do not count.
     """
 
     X: Any
@@ -169,6 +171,13 @@ class ReportRequest:
     n_jobs: int | None = None
     budget: Budget | None = None
     tree: "TreeClassifier | None" = None
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    unit: str | None = None
+    against: Sequence[Any] = ()
+
+    def label(self, class_: Any) -> str:
+        """Return the name of a class on the page."""
+        return self.labels.get(class_, str(class_))
 
     @property
     def command(self) -> str:

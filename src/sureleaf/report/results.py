@@ -43,7 +43,7 @@ from sureleaf.report.request import (
 )
 from sureleaf.table import EncodedTable, read_table
 
-__all__ = ["ReportResults", "compute_results"]
+__all__ = ["ReportResults", "compute_results", "is_called_positive"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class ReportResults:
 
     @property
     def labels(self) -> list[str]:
-        """Class labels as text."""
-        return [str(label) for label in self.evaluation.classes.tolist()]
+        """The names of the classes on the page."""
+        return [self.request.label(class_) for class_ in self.evaluation.classes.tolist()]
 
     @property
     def n_rows(self) -> int:
@@ -140,7 +140,7 @@ class _StageProgress:
 def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
     start_stage(progress, "Reading the columns")
     table = _read(request)
-    positive = _rarest_class(request.y) if request.positive is None else request.positive
+    positive = _class_of_interest(request.y) if request.positive is None else request.positive
     groups = request.groups
     n_units = table.n_rows if groups is None else len(set(np.asarray(groups).tolist()))
     if n_units < 2:
@@ -225,11 +225,28 @@ def _at_costs(request: ReportRequest, tree: TreeClassifier) -> TreeClassifier:
     return tree if same else tree.with_cost(request.cost)
 
 
-def _rarest_class(y: Any) -> Any:
-    """Return the rarest class, the last one on ties: usually the class of interest."""
+POSITIVE_NAMES = frozenset({"yes", "y", "true", "positive", "pos", "bad"})
+
+
+def _class_of_interest(y: Any) -> Any:
+    """Return the class that is called positive, or the rarest, the last one on ties."""
     classes, counts = np.unique(np.asarray(y), return_counts=True)
+    known = [one for one in classes.tolist() if is_called_positive(one, classes.tolist())]
+    if known:
+        return known[0]
     rarest = classes[np.flatnonzero(counts == counts.min())[-1]]
     return rarest.item() if hasattr(rarest, "item") else rarest
+
+
+def is_called_positive(one: Any, classes: list[Any]) -> bool:
+    """Whether one of two classes has the name of a positive class; 1 has it beside 0 or -1."""
+    names = {str(other).strip().lower() for other in classes}
+    if len(classes) != 2 or names <= POSITIVE_NAMES:
+        return False
+    name = str(one).strip().lower()
+    if name in ("1", "1.0", "+1"):
+        return bool(names & {"0", "0.0", "-1", "-1.0"})
+    return name in POSITIVE_NAMES
 
 
 def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> BootstrapError | str:

@@ -9,11 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.report.sections.answer import last_tests
 from sureleaf.report.sections.methods import _tree_definition
 from sureleaf.report.sections.tree import (
-    Node,
-    TreeSection,
     short_threshold,
 )
 from tests.report.document_check import check_document, walk
@@ -96,25 +93,6 @@ def test_the_tree_of_c45_is_described_as_such() -> None:
     assert "Its size is chosen by cross-validation" in _tree_definition(TreeClassifier()).text
 
 
-def test_the_last_tests_mention_only_missing_values_that_reach_the_leaf() -> None:
-    def node(number: int, parent: int | None, edge: str | None, **fields: Any) -> Node:
-        return Node(number, parent, edge, 0, [1.0], 1.0, 0, 1.0, [1.0], **fields)
-
-    tests = {"column": 0, "threshold": 1.0, "threshold_text": "1"}
-    nodes = (
-        node(0, None, None, **tests, children=(1, 4), missing_branch=0),
-        node(1, 0, "age <= 9 or missing", **tests, children=(2, 3), missing_branch=1),
-        node(2, 1, "age <= 1"),
-        node(3, 1, "age > 1 or missing"),
-        node(4, 0, "age > 9"),
-    )
-    section = TreeSection.__new__(TreeSection)
-    object.__setattr__(section, "nodes", nodes)
-    assert last_tests(section, 2) == "age <= 1"
-    assert last_tests(section, 3) == "(age <= 9 or missing) and (age > 1 or missing)"
-    assert last_tests(section, 4) == "age > 9"
-
-
 def test_certificate_of_the_page_is_that_of_the_model(tmp_path: Path) -> None:
     X, y = with_missing_values()
     report = quick_report(X, y, tree=TreeClassifier(levels_from="honest", max_leaves=4))
@@ -156,8 +134,7 @@ def test_at_costs_methods_and_notes_are_about_costs() -> None:
     compared = methods["comparison of models"]
     part = f"{100 * document['models']['margin'] / min(5 * share, 1 - share):.1f} %"
     assert f"That is {part} of what the errors of the cheapest constant decision cost" in compared
-    stability = next(s for s in document["answer"]["sentences"] if s["topic"] == "stability")
-    for text in (*document["tree"]["notes"], stability["text"]):
+    for text in (*document["tree"]["notes"], document["tree"]["stability"]["text"]):
         assert "accuracy" not in text or "standard error" in text
 
 

@@ -4,6 +4,7 @@ A page is drawn from the plain values of its document and from nothing else.
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,6 +19,8 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.audit_report import MEASURE_WORDS
 from sureleaf.report.document import PAGES, embedded_values
 from sureleaf.report.document_schema import REPORT_SCHEMA
+from sureleaf.report.html.tree_picture import class_colour, tree_picture
+from sureleaf.report.sections.answer import QUESTIONS
 from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.tree import by_column
 
@@ -36,24 +39,37 @@ TONES = {
 }
 
 
-def render_page(document: Mapping[str, Any]) -> str:
-    """Return the report (``Report.to_dict()``) as one HTML file that needs nothing else."""
+def render_page(document: Mapping[str, Any], *, one_page: bool = False) -> str:
+    """Return the report (``Report.to_dict()``) as one HTML file that needs nothing else.
+
+    `one_page` returns the first screen alone, which prints on one page.
+    """
     _check_schema(document, REPORT_SCHEMA, "report")
+    pages = PAGES[:1] if one_page else PAGES
     return _render(
         "page.html.jinja",
         document,
-        embedded=embedded_json(embedded_values(document)),
-        script=script(SCRIPTS),
-        sections=[(page.name, page.title) for page in PAGES],
+        embedded=embedded_json({} if one_page else embedded_values(document)),
+        script=script(("page.js",)) if one_page else script(SCRIPTS),
+        sections=[(page.name, page.title) for page in pages],
         max_rules=MAX_RULES,
+        one_page=one_page,
+        questions=QUESTIONS,
+        picture=tree_picture(document),
     )
 
 
 def fragment(document: Mapping[str, Any]) -> str:
-    """Return the answer of a report as a piece of HTML without scripts, for notebooks."""
+    """Return the first screen of a report as a piece of HTML without scripts, for notebooks."""
     _check_schema(document, REPORT_SCHEMA, "report")
     template = _environment().get_template("fragment.html.jinja")
-    return template.render(answer=document["answer"], data=document["data"], tones=TONES)
+    return template.render(
+        document,
+        scope=".sureleaf-answer",
+        style=Markup(_read("style/fragment.css") + _read("style/first.css")),
+        questions=QUESTIONS,
+        picture=tree_picture(document),
+    )
 
 
 def render_audit(document: Mapping[str, Any]) -> str:
@@ -189,7 +205,7 @@ def _check_schema(document: Mapping[str, Any], schema: str, what: str) -> None:
 
 # What every page carries: styles, scripts, and the library that draws the charts.
 
-STYLES = ("page.css", "parts.css", "tree.css", "print.css")
+STYLES = ("page.css", "first.css", "parts.css", "tree.css", "print.css")
 SCRIPTS = ("page.js", *(f"{page.name}.js" for page in PAGES if page.has_script))
 AUDIT_SCRIPTS = ("page.js", "audit.js")
 _ECHARTS = "vendor/echarts"
@@ -203,9 +219,13 @@ def style() -> Markup:
 
 @cache
 def script(names: tuple[str, ...]) -> Markup:
-    """Return ECharts and the scripts of a page as one text that cannot end its script tag."""
-    texts = [_read(f"{_ECHARTS}/echarts.common.min.js")]
-    texts += [_read(f"script/{name}") for name in names]
+    """Return the scripts of a page, and ECharts if it draws charts, as one text.
+
+    The text cannot end its script tag.
+    """
+    texts = [_read(f"script/{name}") for name in names]
+    if names != ("page.js",):
+        texts.insert(0, _read(f"{_ECHARTS}/echarts.common.min.js"))
     return Markup(re.sub(r"</(script)", r"<\\/\1", "\n".join(texts), flags=re.IGNORECASE))
 
 
@@ -275,7 +295,9 @@ def _environment() -> Environment:
     )
     environment.tests["whole"] = lambda number: float(number).is_integer()
     environment.filters |= {
+        "amount": formatting.amount,
         "bar_heights": bar_heights,
+        "class_colour": class_colour,
         "count": formatting.count,
         "lead_value": lead_value,
         "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),
@@ -289,9 +311,11 @@ def _environment() -> Environment:
         "points": formatting.points,
         "position": position,
         "share": formatting.share_value,
-        "signed_number": formatting.signed_number,
+        "signed_amount": formatting.signed_amount,
         "signed_points": formatting.signed_points,
         "upper_first": formatting.upper_first,
+        "whole": whole,
+        "number2": lambda value: f"{value:.2f}".replace("-", "\u2212"),
         "why_flagged": why_flagged,
     }
     return environment
@@ -302,14 +326,30 @@ def percent(share: float | None, digits: int = 1) -> str:
     return formatting.percent(share, digits).replace(" ", _SPACE)
 
 
-def lead_value(value: float | None, measure: str) -> str:
+def lead_value(value: float | None, measure: str, unit: str | None = None) -> str:
     """Write a value of the measure that a page leads with: a cost as it is, others in per cent."""
-    return formatting.measure_value(value) if measure == "cost" else percent(value)
+    return formatting.amount(value, unit) if measure == "cost" else percent(value)
 
 
-def measured(value: float | None, measure: str) -> str:
+def measured(value: float | None, measure: str, unit: str | None = None) -> str:
     """Write a value in the table of measures: a cost as it is, others with three decimals."""
-    return (formatting.measure_value if measure == "cost" else formatting.share_value)(value)
+    return formatting.amount(value, unit) if measure == "cost" else formatting.share_value(value)
+
+
+def whole(counts: Sequence[float]) -> list[int]:
+    """Round counts so that their sum is rounded, too; script/page.js does the same.
+
+    Examples
+    --------
+    >>> whole([97.4, 2.3, 0.3]), whole([1.5, 1.5])
+    ([98, 2, 0], [2, 1])
+    """
+    rounded = [math.floor(count + 1e-6) for count in counts]
+    missing = round(sum(counts)) - sum(rounded)
+    order = sorted(range(len(counts)), key=lambda i: rounded[i] - counts[i])
+    for index in order[:missing]:
+        rounded[index] += 1
+    return rounded
 
 
 def measure_name(name: str) -> str:
@@ -340,7 +380,7 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 def position(value: float, low: float = 0.0, high: float = 1.0, width: float = 100.0) -> str:
     """Return how far from the left a value is on a scale; values beyond it are at its end."""
     share = (value - low) / (high - low) if high > low else 0.0
-    return f"{width * min(1.0, max(0.0, share)):.5g}"
+    return f"{width * min(1.0, max(0.0, share)):.4g}"
 
 
 def bar_heights(counts: Sequence[float], height: float) -> list[str]:

@@ -1,8 +1,9 @@
-"""The answer in plain sentences, each with the section that shows the details.
+"""The first screen: one number, and whether the tree is good, can be trusted, and what to do.
 
-The sentences are written from the other sections alone.
+It is written from the other sections alone.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal
@@ -11,69 +12,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.formatting import (
+    amount,
     count_of,
-    interval,
     level_percent,
     listed,
     measure_value,
     percent,
     points,
-    signed_interval,
-    signed_number,
     upper_first,
 )
-from sureleaf.report.baselines import MAJORITY, MARGIN_ZERO
+from sureleaf.report.baselines import MAJORITY
 from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import is_rare
-from sureleaf.report.sections.data import ClassCount, DataSection
-from sureleaf.report.sections.decision import implied_threshold
+from sureleaf.report.sections.data import DataSection
 from sureleaf.report.sections.error import FEW_ROWS, ErrorSection
 from sureleaf.report.sections.models import (
     MeasureWords,
+    ModelComparison,
     ModelsSection,
+    Rival,
     better_models,
     is_settled,
+    leading_rival,
 )
-from sureleaf.report.sections.quality import QualitySection
-from sureleaf.report.sections.simplicity import SimplicitySection
+from sureleaf.report.sections.quality import MISSED, QualitySection
 from sureleaf.report.sections.tree import Node, TreeSection, WantedLevels
-from sureleaf.tree.rules import join_tests
 
 __all__ = [
     "AnswerSection",
     "LeadingMeasure",
     "Sentence",
-    "accuracy_start",
     "answer_section",
-    "costs_sentence",
     "costs_text",
-    "last_tests",
-    "leaves_sentence",
+    "leading_measure",
     "wanted_text",
 ]
 
 Tone = Literal["good", "warn", "bad", "plain"]
-ToneAndText = tuple[Tone, str]
-
-MAX_NAMED_COLUMNS = 4
-MAX_NAMED_LEAVES = 3
-MAX_NAMED_TESTS = 2
-MAX_TEST_LENGTH = 60
-NEARLY_ALL = 0.95
+QUESTIONS = {"good": "Is it good?", "trust": "Can it be trusted?", "next": "What to do?"}
+"""The questions of the first screen, by the topic of their answer."""
+MAX_TICKS = 6
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the answer."""
+    """The answer to one of three questions."""
 
     topic: Annotated[
-        Literal[
-            "predicts", "accuracy", "costs", "simplicity", "leaves", "stability", "rows", "models"
-        ],
-        'What it is about; "costs" only if the user gave costs.',
+        Literal["good", "trust", "next"],
+        "Is the tree good? Can it be trusted? What is to be done?",
     ]
     tone: Annotated[Tone, "Whether it is good news, a caution, a problem or a note."]
-    text: Annotated[str, "The sentence."]
+    short: Annotated[str, "The answer in a few words."]
+    text: Annotated[str, "What else there is to say."]
     see: Annotated[str, "Id of the section with the details."]
 
 
@@ -92,15 +83,20 @@ class LeadingMeasure(IntervalEstimate):
         "cheapest constant, or of guessing.",
     ]
     baseline_text: Annotated[str, "What the baseline is."]
-    scale_low: Annotated[float, "Ends of the scale on which the page draws it."]
-    scale_high: Annotated[float, "Ends of the scale on which the page draws it."]
+    ticks: Annotated[
+        list[float], "Round numbers on the scale on which the page draws it; its ends are two."
+    ]
 
 
 @dataclass(frozen=True)
 class AnswerSection:
     """The first screen of the report."""
 
-    headline: Annotated[str, "The leading measure on unseen rows, in a sentence."]
+    about: Annotated[str, "The table, what is predicted, and the costs."]
+    headline: Annotated[str, "What the tree is worth, in one line."]
+    emphasis: Annotated[str, "The number in the headline; empty if it has none."]
+    tone: Annotated[Tone, "Whether this is good news."]
+    detail: Annotated[str, "The expectation for unseen rows, its interval and the baseline."]
     lead: Annotated[LeadingMeasure, "The number that the report leads with."]
     accuracy: Annotated[IntervalEstimate, "Cross-validated accuracy."]
     baseline: Annotated[float, "Accuracy of always predicting the most frequent class."]
@@ -109,7 +105,91 @@ class AnswerSection:
         "Whether other classes than the most frequent one are so rare that accuracy says "
         "little: they have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.",
     ]
-    sentences: Annotated[tuple[Sentence, ...], "What to know about the tree."]
+    sentences: Annotated[
+        tuple[Sentence, ...], "Is it good, can it be trusted, and what is to be done."
+    ]
+
+
+Standing = Literal["better", "worse", "undecided", "no tests"]
+"""How the tree compares with the baseline; `no tests` if it is a single leaf."""
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The sections that the answer is written from, and what all its sentences need."""
+
+    data: DataSection
+    tree: TreeSection
+    quality: QualitySection
+    error: ErrorSection
+    models: ModelsSection
+    lead: LeadingMeasure
+
+    @property
+    def words(self) -> MeasureWords:
+        return MeasureWords(self.lead.measure, self.data.unit)
+
+    @property
+    def label(self) -> str:
+        """The class that the tree of one leaf, or the baseline, always predicts."""
+        if self.tree.n_leaves == 1:
+            return self.data.classes[self.tree.nodes[0].prediction].label
+        return self.without_tree
+
+    @property
+    def without_tree(self) -> str:
+        """The class of the baseline."""
+        if self.quality.cost_given:
+            return min(self.quality.constants, key=lambda one: one.cost).label
+        return max(self.data.classes, key=lambda one: one.share).label
+
+    @property
+    def always(self) -> str:
+        verb = "deciding" if self.quality.cost_given else "predicting"
+        return f"always {verb} {quoted(self.without_tree)}"
+
+    @property
+    def against_baseline(self) -> ModelComparison | None:
+        """The comparison of the baseline with the tree."""
+        name = f"always {self.without_tree}" if self.quality.cost_given else MAJORITY
+        return next((row.comparison for row in self.models.rows if row.name == name), None)
+
+    @property
+    def gain(self) -> tuple[float, float, float] | None:
+        """How much better the tree is than the baseline, with the interval."""
+        if self.lead.measure == "auc":
+            if self.lead.low is None or self.lead.high is None:
+                return None
+            return tuple(
+                end - self.lead.baseline for end in (self.lead.value, self.lead.low, self.lead.high)
+            )  # type: ignore[return-value]
+        comparison = self.against_baseline
+        if comparison is None:
+            return None
+        value, low, high = self.words.gain(comparison)
+        return -value, -high, -low
+
+    @property
+    def standing(self) -> Standing:
+        if self.tree.n_leaves == 1:
+            return "no tests"
+        if self.gain is None:
+            return "undecided"
+        _, low, high = self.gain
+        return "better" if low > 0 else "worse" if high < 0 else "undecided"
+
+    @property
+    def missed(self) -> list[tuple[str, float]]:
+        """Classes of which less than half of the rows are found."""
+        confusion = np.array(self.quality.confusion)
+        rows = confusion.sum(axis=1)
+        found = np.divide(np.diag(confusion), rows, out=np.ones(len(rows)), where=rows > 0)
+        return [(self.quality.labels[k], float(found[k])) for k in np.flatnonzero(found < MISSED)]
+
+
+def quoted(label: str) -> str:
+    """Put the name of a class in quotes: it may be a number or any word."""
+    return f"\u201c{label}\u201d"
 
 
 def answer_section(
@@ -118,43 +198,29 @@ def answer_section(
     quality: QualitySection,
     error: ErrorSection,
     models: ModelsSection,
-    simplicity: SimplicitySection,
 ) -> AnswerSection:
     """Write the answer from the other sections."""
     accuracy = _measure(quality, "accuracy")
     assert accuracy is not None
     rare = is_rare([one.count for one in data.classes])
-    lead = _lead(data, quality, accuracy, rare)
-    sentences = [
-        Sentence("predicts", *_predicts(data, tree, models), "tree"),
-        Sentence("accuracy", *_accuracy(data, tree, quality, models, rare), "quality"),
-    ]
-    if quality.cost_given:
-        tone, text = costs_sentence(quality, models, tree.n_leaves)
-        sentences.append(Sentence("costs", tone, text, "quality"))
-    sentences += [
-        Sentence("simplicity", _size_tone(models), simplicity.text, "simplicity"),
-        Sentence("leaves", *leaves_sentence(tree, data.classes), "leaves"),
-        *_stability(tree),
-        Sentence("rows", *_more_rows(error), "error"),
-        Sentence("models", *_models(models), "models"),
-    ]
+    parts = _Parts(data, tree, quality, error, models, _lead(data, quality, accuracy, rare))
+    headline, emphasis = _headline(parts)
+    tones: dict[Standing, Tone] = {"better": "good", "undecided": "warn"}
     return AnswerSection(
-        headline=_headline(data, tree, quality, lead, rare),
-        lead=lead,
+        about=_about(parts),
+        headline=headline,
+        emphasis=emphasis,
+        tone=tones.get(parts.standing, "bad"),
+        detail=_detail(parts),
+        lead=parts.lead,
         accuracy=accuracy,
         baseline=max(one.share for one in data.classes),
         rare=rare,
-        sentences=tuple(sentences),
+        sentences=(_good(parts), _trust(parts), _next(parts)),
     )
 
 
-def _stability(tree: TreeSection) -> list[Sentence]:
-    """Say how much of the tree came out again."""
-    stability = tree.stability
-    if stability is None or not stability.n_splits:
-        return []
-    return [Sentence("stability", "plain", stability.text, "tree")]
+# The number.
 
 
 def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:
@@ -168,429 +234,229 @@ def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:
 def _lead(
     data: DataSection, quality: QualitySection, accuracy: IntervalEstimate, rare: bool
 ) -> LeadingMeasure:
-    most_frequent = max(data.classes, key=lambda one: one.share)
     cost, auc = _measure(quality, "cost"), _measure(quality, "auc")
     if quality.cost_given and cost is not None:
-        constants = sorted(quality.constants, key=lambda one: one.cost)
-        shown = [cost.value, cost.high or cost.value, *(one.cost for one in constants)]
-        least = [0.0, cost.value, cost.low or cost.value, *(one.cost for one in constants)]
-        return LeadingMeasure(
-            **vars(cost),
-            measure="cost",
-            baseline=constants[0].cost,
-            baseline_text=f"always deciding {constants[0].label}, the cheapest constant",
-            scale_low=min(least),
-            scale_high=max(shown) or 1.0,
-        )
+        cheapest = min(quality.constants, key=lambda one: one.cost)
+        return leading_measure(cost, "cost", cheapest.cost, f"always {quoted(cheapest.label)}")
     if rare and auc is not None:
-        low = min(auc.value, auc.value if auc.low is None else auc.low)
-        return LeadingMeasure(
-            **vars(auc),
-            measure="auc",
-            baseline=0.5,
-            baseline_text="guessing",
-            scale_low=0.5 if low >= 0.5 else 0.0,
-            scale_high=1.0,
-        )
+        return leading_measure(auc, "auc", 0.5, "guessing")
+    frequent = max(data.classes, key=lambda one: one.share)
+    return leading_measure(accuracy, "accuracy", frequent.share, f"always {quoted(frequent.label)}")
+
+
+def leading_measure(
+    found: IntervalEstimate,
+    measure: Literal["accuracy", "auc", "cost"],
+    baseline: float,
+    baseline_text: str,
+) -> LeadingMeasure:
+    """Return the number that a page leads with, on a scale with round numbers."""
+    shown = [end for end in (found.value, found.low, found.high, baseline) if end is not None]
+    ticks = round_ticks(min(shown), max(shown))
+    if measure != "cost":
+        ticks = [tick for tick in ticks if 0 <= tick <= 1]
     return LeadingMeasure(
-        **vars(accuracy),
-        measure="accuracy",
-        baseline=most_frequent.share,
-        baseline_text=f"baseline, always \u201c{most_frequent.label}\u201d",
-        scale_low=accuracy_start(accuracy, most_frequent.share),
-        scale_high=1.0,
+        **vars(found), measure=measure, baseline=baseline, baseline_text=baseline_text, ticks=ticks
     )
 
 
-def accuracy_start(accuracy: IntervalEstimate, baseline: float) -> float:
-    """Return where the scale begins, so that values near 1 can be distinguished."""
-    least = min(accuracy.value, baseline, 1.0 if accuracy.low is None else accuracy.low)
-    return next((start for start in (0.99, 0.95, 0.9, 0.8, 0.5) if least >= start), 0.0)
+def round_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers around two ends, at most six.
+
+    Examples
+    --------
+    >>> round_ticks(0.517, 0.712), round_ticks(0.7, 0.7)
+    ([0.5, 0.55, 0.6, 0.65, 0.7, 0.75], [0.69, 0.7, 0.71])
+    """
+    if high - low < 1e-9:
+        reach = max(abs(low) / 100, 1e-9)
+        low, high = low - reach, high + reach
+    power = 10.0 ** math.floor(math.log10(high - low))
+    for step in (power * factor for factor in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)):
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        if last - first < MAX_TICKS:
+            break
+    return [round(index * step, 12) for index in range(first, last + 1)]
 
 
-def _headline(
-    data: DataSection,
-    tree: TreeSection,
-    quality: QualitySection,
-    lead: LeadingMeasure,
-    rare: bool,
-) -> str:
-    subject = f"this tree with {count_of(tree.n_leaves, 'leaf', 'leaves')}"
+# The headline, and the lines above and below it.
+
+
+def _about(parts: _Parts) -> str:
+    data = parts.data
+    n_columns = sum(column.kind != "left out" for column in data.columns)
+    told = [
+        *([data.source] if data.source and data.source != data.title else []),
+        f"{count_of(data.rows, 'row')}, {count_of(n_columns, 'column')}",
+        f"predicts {quoted(data.target)}",
+    ]
+    if parts.quality.cost_given:
+        costs = costs_text(np.array(parts.quality.cost), parts.quality.labels, data.unit)
+        told.append(f"costs{costs}" if costs else "at your costs")
+    return " · ".join(told)
+
+
+def _headline(parts: _Parts) -> tuple[str, str]:
+    """Return the headline, and the number in it."""
+    lead, standing, words = parts.lead, parts.standing, parts.words
+    if standing == "no tests":
+        verb = "decides" if parts.quality.cost_given else "predicts"
+        return f"This tree has no tests: it always {verb} {quoted(parts.label)}.", ""
     if lead.measure == "cost":
-        width = _width(lead, f"{measure_value(lead.low)} to {measure_value(lead.high)}")
-        if tree.n_leaves == 1:
-            decided = quality.constants[tree.nodes[0].prediction]
-            own, of_algorithm = measure_value(decided.cost), measure_value(lead.value)
-            others = [one for one in quality.constants if one is not decided]
-            least = min(others, key=lambda one: one.cost)
-            text = (
-                f"At your costs, this tree with 1 leaf always decides {decided.label}, which costs "
-                f"{own} per row; always deciding {least.label} costs {measure_value(least.cost)}."
-            )
-            if own == of_algorithm:
-                return text
-            return (
-                f"{text} Trees that are grown in the same way are expected to cost {of_algorithm} "
-                f"({width}), because some of them have tests."
-            )
+        if parts.gain is None:
+            value = words.value(lead.value)
+            return f"This tree is expected to cost {value}.", value
+        value = words.size(parts.gain[0])
+        if parts.gain[0] < 0:
+            costs = "costs" if standing == "worse" else "may cost"
+            return f"This tree {costs} {value} more than {parts.always}.", value
+        if standing == "better":
+            return f"This tree saves {value} against {parts.always}.", value
+        return f"This tree may save {value}, but that is not proven.", value
+    value = percent(lead.value)
+    if lead.measure == "auc":
+        label = quoted(parts.quality.labels[parts.quality.positive])
+        return f"Of two rows, this tree picks the {label} in {value} of the cases.", value
+    text = f"This tree predicts {quoted(parts.data.target)} correctly for {value} of new rows"
+    ends = {"better": "", "worse": ", worse than no tree"}
+    return f"{text}{ends.get(standing, ', perhaps no better than no tree')}.", value
+
+
+def _detail(parts: _Parts) -> str:
+    """Say what is expected on unseen rows, and what it is compared with."""
+    lead = parts.lead
+    one_leaf = parts.tree.n_leaves == 1
+    if lead.measure == "cost":
+        ends = _ends(lead, lambda end: amount(end, parts.data.unit))
+        constants = sorted(parts.quality.constants, key=lambda one: one.cost)
+        costs = [
+            f"always deciding {quoted(one.label)}: {amount(one.cost, parts.data.unit)}"
+            for one in (constants if len(constants) == 2 else constants[:1])
+        ]
+        subject = "Trees grown like it cost" if one_leaf else "Expected cost:"
         return (
-            f"At your costs, {subject} is expected to cost {measure_value(lead.value)} per row "
-            f"({width}); {_constants_text(quality)}."
+            f"{subject} {amount(lead.value, parts.data.unit)} per unseen row ({ends}). Without a "
+            f"tree, {', '.join(costs)}."
         )
-    if rare:
-        return _rare_headline(data, tree, quality, lead)
-    width = _width(lead, interval(lead.low, lead.high))
-    return (
-        f"T{subject[1:]} is expected to predict {_target(data)} correctly for "
-        f"{percent(lead.value)} of unseen rows ({width})."
+    if lead.measure == "auc":
+        frequent = max(parts.data.classes, key=lambda one: one.share)
+        return (
+            f"AUC {measure_value(lead.value)} ({_ends(lead, measure_value)}); guessing gives 0.5. "
+            f"Accuracy says little here: always predicting {quoted(frequent.label)} is correct for "
+            f"{percent(frequent.share)} of the rows."
+        )
+    frequent = max(parts.data.classes, key=lambda one: one.share)
+    baseline = (
+        f"always predicting {quoted(frequent.label)} is correct for {percent(frequent.share)}"
     )
+    if one_leaf:
+        return f"{upper_first(baseline)} of the rows, and the tree does no more than that."
+    return f"{upper_first(_ends(lead, points))} %. {upper_first(baseline)}."
 
 
-def _width(estimate: IntervalEstimate, ends: str) -> str:
-    if estimate.low is None or estimate.high is None:
+def _ends(lead: LeadingMeasure, write: object) -> str:
+    assert callable(write)
+    if lead.low is None or lead.high is None:
         return "no valid interval"
-    return f"{level_percent(estimate.level)} interval {ends}"
+    return f"{level_percent(lead.level)} interval {write(lead.low)} to {write(lead.high)}"
 
 
-def _constants_text(quality: QualitySection) -> str:
-    """Name what the constant decisions cost: both of two, the cheapest of more."""
-    constants = sorted(quality.constants, key=lambda one: one.cost)
-    costs = [f"always deciding {one.label} costs {measure_value(one.cost)}" for one in constants]
-    if len(costs) == 2:
-        return f"{costs[0]}, {costs[1]}"
-    least = constants[0]
-    return (
-        f"always deciding {least.label}, the cheapest constant, costs {measure_value(least.cost)}"
-    )
+# Is it good?
 
 
-def _rare_headline(
-    data: DataSection, tree: TreeSection, quality: QualitySection, lead: LeadingMeasure
-) -> str:
-    most_frequent = max(data.classes, key=lambda one: one.share)
-    start = (
-        f"Accuracy is the wrong question: always predicting {most_frequent.label} is correct for "
-        f"{percent(most_frequent.share)} of the rows"
-    )
-    label = quality.labels[quality.positive]
-    if tree.n_leaves == 1:
-        return f"{start}, and this tree does no more than that. It finds no row of class {label}."
-    if lead.measure != "auc":
-        return f"{start}."
-    width = _width(lead, interval(lead.low, lead.high))
-    others = "another row" if len(quality.labels) == 2 else "a row of another class"
-    return (
-        f"{start}. What matters is whether the tree finds the others: it gives a row of class "
-        f"{label} a higher probability than {others} in {percent(lead.value)} of the cases (AUC, "
-        f"{width}; guessing: 50 %)."
-    )
-
-
-def _target(data: DataSection) -> str:
-    """Return the target in quotes: it may well be called class."""
-    return f"\u201c{data.target}\u201d"
-
-
-def _predicts(data: DataSection, tree: TreeSection, models: ModelsSection) -> ToneAndText:
-    target = _target(data)
-    columns = [column for column in data.columns if column.kind != "left out"]
-    if tree.n_leaves == 1:
-        return "bad", _no_tests(data, tree, models)
-    importance = {column.name: column.importance or 0.0 for column in columns}
-    names = sorted((c.name for c in tree.columns), key=lambda name: (-importance[name], name))
-    first = tree.columns[tree.nodes[0].column or 0].name
-    if len(names) <= MAX_NAMED_COLUMNS:
-        text = f"The tree predicts {target} from {listed(names)}"
-        text += "" if names == [first] else f"; it tests {first} first"
-        unused = len(columns) - len(names)
-        text += f". It does not use the other {unused} columns" if unused > 1 else ""
+def _good(parts: _Parts) -> Sentence:
+    words, standing = parts.words, parts.standing
+    tone: Tone = {"better": "good", "undecided": "warn"}.get(standing, "bad")  # type: ignore[assignment]
+    rival = leading_rival(parts.models)
+    if standing == "no tests":
+        text = f"No column was shown to help to predict {quoted(parts.data.target)}."
+        if better_models(parts.models):
+            text = "Other models did find something in these rows."
+        elif is_settled(parts.models):
+            text = f"Nor did other models find a column that helps to predict {_target(parts)}."
+        return Sentence("good", tone, "No.", _joined(text, rival), "models")
+    if parts.gain is None:
+        return Sentence("good", "warn", "Not known.", "There are too few rows to tell.", "quality")
+    gain, low, high = parts.gain
+    baseline = "guessing" if parts.lead.measure == "auc" else parts.always
+    if standing == "better":
+        short = f"Yes, better than {baseline}."
+        text = f"The difference is {words.size(gain)} ({words.ends(low, high)})."
+        if parts.lead.measure == "auc":
+            text = ""
+    elif standing == "worse":
+        short = f"No, worse than {baseline}."
+        text = f"The difference is {words.size(gain)} ({words.ends(low, high)})."
     else:
-        used = (
-            f"all {len(columns)}"
-            if len(names) == len(columns)
-            else f"{len(names)} of the {len(columns)}"
-        )
+        short = "Not proven."
         text = (
-            f"The tree predicts {target} mostly from {listed(names[:MAX_NAMED_COLUMNS])}. It tests "
-            f"{first} first and uses {used} columns"
+            f"{upper_first(baseline)} may be as good: the difference of {words.size(gain)} "
+            f"can be chance ({words.signed(low, high)})."
         )
-    risky = [
-        warning.column
-        for warning in data.warnings
-        if warning.kind in ("identifier", "leak") and warning.column in names
-    ]
-    if not risky:
-        return "plain", f"{text}."
-    suspects = listed(list(dict.fromkeys(str(column) for column in risky)))
-    return "bad", f"{text}. Check {suspects}: see the warnings about the data."
+    if not parts.quality.cost_given and parts.missed:
+        labels = [f"{quoted(label)} ({percent(found, 0)})" for label, found in parts.missed[:3]]
+        text += f" It finds less than half of the rows of {listed(labels)}."
+        tone = "warn" if tone == "good" else tone
+    if rival is not None and rival.name is not None and rival.verdict == "better":
+        tone = "warn" if tone == "good" else tone
+    return Sentence("good", tone, short, _joined(text, rival), "models")
 
 
-def _no_tests(data: DataSection, tree: TreeSection, models: ModelsSection) -> str:
-    """Say that the tree has no tests, and as much about the columns as other models show."""
-    label = data.classes[tree.nodes[0].prediction].label
-    always = f"always {'decides' if tree.at_costs else 'predicts'} {label}"
-    target, better = _target(data), better_models(models)
-    if tree.at_costs and not better:
-        where = "" if is_settled(models) else f"In these {data.rows:,} rows, "
-        no_column = "no column lowers" if is_settled(models) else "no column was shown to lower"
-        text = f"{where}{no_column} the cost of deciding about {target}"
-        return f"{upper_first(text)}: the tree has no tests and {always}."
-    if better:
-        return (
-            f"This tree found no useful test for {target} and {always}, although other models "
-            f"did find something: {listed(better)} (see \u201cOther models\u201d)."
-        )
-    if is_settled(models):
-        return f"The columns do not help to predict {target}: the tree has no tests and {always}."
-    return (
-        f"In these {data.rows:,} rows, no column was shown to help to predict {target}: the tree "
-        f"has no tests and {always}."
-    )
+def _target(parts: _Parts) -> str:
+    return quoted(parts.data.target)
 
 
-def _accuracy(
-    data: DataSection,
-    tree: TreeSection,
-    quality: QualitySection,
-    models: ModelsSection,
-    rare: bool,
-) -> ToneAndText:
-    few_rows = (
-        f" {data.rows} rows are few: another sample may well give a different tree."
-        if data.rows < FEW_ROWS
-        else ""
-    )
-    if tree.n_leaves == 1:
-        return "bad", f"{_one_leaf(data, tree, quality, models)}{few_rows}"
-    recall_text, misses_a_class = _recall_text(data, quality)
-    if quality.cost_given or rare:
-        accuracy = _measure(quality, "accuracy")
-        assert accuracy is not None
-        why = "costs" if quality.cost_given else "the rare classes"
-        text = (
-            f"The tree is correct for {percent(accuracy.value)} of unseen rows (always predicting "
-            f"the most frequent class: {percent(max(one.share for one in data.classes))}), but "
-            f"{why} matter here, not the accuracy."
-        )
-        return "warn" if misses_a_class else "plain", f"{text}{recall_text}{few_rows}"
-    tone, text = _against_baseline(data, models)
-    auc = _measure(quality, "auc")
-    if tone == "bad" and auc is not None and auc.low is not None and auc.low > 0.5:
-        tone = "warn"
-        text += (
-            " Still, rows of different classes get different probabilities: the tree may be useful "
-            "with another threshold, or when errors have different costs."
-        )
-    if misses_a_class and tone == "good":
-        tone = "warn"
-    return tone, f"{text}{recall_text}{few_rows}"
+def _joined(text: str, rival: Rival | None) -> str:
+    return text if rival is None else f"{text} {rival.text}".strip()
 
 
-def _against_baseline(data: DataSection, models: ModelsSection) -> ToneAndText:
-    most_frequent = max(data.classes, key=lambda one: one.share)
-    text = (
-        f"The baseline, always predicting {most_frequent.label}, is correct for "
-        f"{percent(most_frequent.share)} of the rows"
-    )
-    row = next((row for row in models.rows if row.name == MAJORITY), None)
-    against = None if row is None else row.comparison
-    if row is None or against is None:
-        return "warn", f"{text}."
-    # Folds of few rows have other shares than the table, and the difference is a mean over folds.
-    if row.accuracy is not None and percent(row.accuracy.value) != percent(most_frequent.share):
-        text += f", and for {percent(row.accuracy.value)} as the mean over the folds"
-    gap, low, high = -against.difference, -against.high, -against.low
-    direction = "higher" if gap >= 0 else "lower"
-    text += (
-        f". The accuracy of the tree is {points(abs(gap))} percentage points {direction} "
-        f"({signed_interval(low, high)})"
-    )
-    if low > 0:
-        return "good", f"{text}: the tree is better than the baseline."
-    if high < 0:
-        return "bad", f"{text}: the tree is worse than the baseline."
-    return "bad", f"{text}: these rows do not show that the tree is better than the baseline."
+# Can it be trusted?
 
 
-def _one_leaf(
-    data: DataSection, tree: TreeSection, quality: QualitySection, models: ModelsSection
-) -> str:
-    """Say what is known about a tree without tests: the share of its class."""
-    code = tree.nodes[0].prediction
-    one = data.classes[code]
-    verb = "deciding" if tree.at_costs else "predicting"
-    text = f"Always {verb} {one.label} is correct for {percent(one.share)} of the rows"
-    if quality.cost_given:
-        text += ", but costs matter here, not the accuracy"
-    confusion = np.array(quality.confusion)
-    others = 1 - confusion[:, code].sum() / confusion.sum()
-    if others <= 1e-9:
-        if better_models(models):
-            return f"{text}. This tree does no more than that."
-        if quality.cost_given:
-            return f"{text}. No column was found that lowers the cost."
-        return f"{text}, and no column was found that improves on it."
-    of_what = "cost and accuracy differ" if quality.cost_given else "accuracy differs"
-    return (
-        f"{text}. Some of the trees that were grown for the cross-validation do have tests, and "
-        f"{'decide for' if tree.at_costs else 'predict'} another class for {percent(others)} of "
-        f"the rows; so the cross-validated {of_what} from those of this tree."
-    )
-
-
-def _recall_text(data: DataSection, quality: QualitySection) -> tuple[str, bool]:
-    """Say how many positive rows are found, or which of many classes are mostly missed."""
-    confusion, labels = np.array(quality.confusion), quality.labels
-    actual, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
-    recall = np.divide(np.diag(confusion), actual, out=np.ones(len(actual)), where=actual > 0)
-    missed = [(labels[code], recall[code]) for code in np.flatnonzero(recall < 0.5).tolist()]
-    if len(labels) == 2:
-        code = quality.positive
-        label = labels[code]
-        if predicted[code] <= 0:
-            return f" It never predicts {label}.", True
-        precision = confusion[code, code] / predicted[code]
-        return (
-            f" It finds {percent(recall[code], 0)} of the rows whose {_target(data)} is {label}; "
-            f"when it predicts {label}, it is correct in {percent(precision, 0)} of the cases.",
-            bool(missed),
-        )
-    if not missed:
-        return "", False
-    named = [f"{label} ({percent(share, 0)} found)" for label, share in missed[:3]]
-    more = [f"{len(missed) - 3} more classes"] if len(missed) > 3 else []
-    return f" It misses most rows of {listed(named + more)}.", True
-
-
-def _more_rows(error: ErrorSection) -> ToneAndText:
-    if error.curve is None:
-        return "plain", f"It is not known whether more rows would help: {error.curve_note}"
-    helps = error.curve.help in ("yes", "a little")
-    return "warn" if helps else "plain", error.curve.text
-
-
-def _size_tone(models: ModelsSection) -> Tone:
-    """Warn if another size is shown to be better by more than the margin."""
-    comparisons = [r.comparison for r in models.rows if r.name == MARGIN_ZERO]
-    return (
-        "warn"
-        if any(one is not None and one.verdict == "better" for one in comparisons)
-        else "plain"
-    )
-
-
-def _models(models: ModelsSection) -> ToneAndText:
-    words = MeasureWords(models.measure)
-    text = models.text or "The other models could not be compared on these rows."
-    gains = [words.gain(row.comparison)[1] for row in models.rows if row.comparison]
-    return "warn" if any(low > 0 for low in gains) else "plain", text
-
-
-# When errors have different costs.
-
-
-def costs_sentence(quality: QualitySection, models: ModelsSection, n_leaves: int) -> ToneAndText:
-    """Say what to decide at the costs that the user gave, and what that saves."""
-    cost, confusion = np.array(quality.cost), np.array(quality.confusion)
-    start = f"At your costs{costs_text(cost, quality.labels)}"
-    end = " A cost below 0 is a gain." if (cost < 0).any() else ""
-    constants = sorted(quality.constants, key=lambda one: one.cost)
-    cheapest = constants[0]
-    if len(constants) > 2:
-        others = [f"always {one.label} {measure_value(one.cost)}" for one in constants[1:]]
-        end = f" The other constants cost: {listed(others)}.{end}"
-    always = f"{measure_value(cheapest.cost)} per row"
-    better = better_models(models) if n_leaves == 1 else []
-    if better:
-        return "bad", (
-            f"{start}, always deciding {cheapest.label} costs {always}. This tree does not "
-            f"distinguish rows; cheaper: {listed(better)}.{end}"
-        )
-    if n_leaves == 1:
-        return "bad", (
-            f"{start}, always decide {cheapest.label}: mean cost {always}. This tree does not "
-            f"distinguish rows.{end}"
-        )
-    name = f"always {cheapest.label}"
-    against = next((row.comparison for row in models.rows if row.name == name), None)
-    threshold = implied_threshold(cost, quality.positive) if len(cost) == 2 else None
-    rule = "decide for the class of least expected cost"
-    if threshold is not None and 0 < threshold < 1:
-        label = quality.labels[quality.positive]
-        rule = f"decide {label} if its probability is at least {percent(threshold)}"
-    predicted, largest = confusion.sum(axis=0), confusion.sum(axis=1).max() / confusion.sum()
-    most, share = int(predicted.argmax()), float(predicted.max() / predicted.sum())
-    is_nearly_all = share >= max(NEARLY_ALL, largest)
-    if is_nearly_all:
-        end = f" Then {percent(share)} of the decisions are {quality.labels[most]}.{end}"
-    if against is None:
-        return "warn", f"{start}, {rule}. Always deciding {cheapest.label} costs {always}.{end}"
-    saving, low, high = against.difference, against.low, against.high
-    width = f"{signed_number(low)} to {signed_number(high)}"
-    if low > 0:
-        return "warn" if is_nearly_all else "good", (
-            f"{start}, {rule}. This saves {measure_value(saving)} per row ({width}) against always "
-            f"deciding {cheapest.label}, the cheapest decision without a tree.{end}"
-        )
-    word = "more expensive" if high < 0 else "not shown to be cheaper"
-    return "bad", (
-        f"{start}, the tree is {word} than always deciding {cheapest.label}, which costs {always} "
-        f"(saving {width} per row).{end}"
-    )
-
-
-def costs_text(cost: NDArray[np.float64], labels: list[str]) -> str:
-    """Of two classes, give the cost of each error, and of correct predictions that cost."""
-    if len(labels) != 2 or cost.shape != (2, 2):
-        return ""
-    cells = [(0, 1), (1, 0), *((code, code) for code in (0, 1) if cost[code, code] != 0)]
-    parts = [
-        f"{labels[actual]} predicted as {labels[predicted]} costs {cost[actual, predicted]:.6g}"
-        for actual, predicted in cells
-    ]
-    return f" ({listed(parts)})"
-
-
-# Which leaves cannot be trusted.
-
-
-def leaves_sentence(tree: TreeSection, classes: Sequence[ClassCount]) -> ToneAndText:
-    """Say how many leaves are flagged, and name the largest of them."""
-    leaves = [node for node in tree.nodes if node.column is None]
-    flagged = [node for node in leaves if node.flagged]
-    total = sum(node.n for node in leaves)
+def _trust(parts: _Parts) -> Sentence:
+    tree = parts.tree
+    leaves = [node for node in tree.nodes if not node.children]
+    flagged = sorted((node for node in leaves if node.flagged), key=lambda node: -node.n)
+    total = sum(node.n for node in leaves) or 1.0
+    share = sum(node.n for node in flagged) / total
+    if len(leaves) == 1:
+        return _trust_of_one_leaf(parts, leaves[0])
     if not flagged:
-        text = wanted_text(tree.wanted, reached=True, one=len(leaves) == 1, at_costs=tree.at_costs)
-        if len(leaves) == 1:
-            label = classes[leaves[0].prediction].label
-            says = (
-                f"deciding {label} is cheapest"
-                if tree.at_costs
-                else f"{label} is the most frequent class"
-            )
-            return "plain", (
-                f"The only leaf says that {says}, and nothing about single rows. It "
-                f"reaches the wanted level, which is no merit of a tree: {text}."
-            )
-        subject = "Both leaves" if len(leaves) == 2 else f"All {len(leaves):,} leaves"
-        return "good", f"{subject} reach the wanted level: {text}."
-    share = sum(node.n for node in flagged) / total if total else 0.0
-    subject = (
-        "the only leaf" if len(leaves) == 1 else f"{len(flagged):,} of the {len(leaves):,} leaves"
+        subject = "both leaves" if len(leaves) == 2 else f"all {len(leaves):,} leaves"
+        reached = wanted_text(tree.wanted, reached=True, at_costs=tree.at_costs)
+        return Sentence("trust", "good", f"Yes, {subject}.", f"{upper_first(reached)}.", "leaves")
+    sure = len(leaves) - len(flagged)
+    short = f"{sure:,} of {len(leaves):,} leaves, {percent(1 - share, 0)} of the rows."
+    if not sure:
+        short = "No, none of its leaves."
+    one, wanted = len(flagged) == 1, tree.wanted
+    subject = "the dashed leaf" if one else f"the {len(flagged):,} dashed leaves"
+    reason = wanted_text(wanted, reached=False, one=one, at_costs=tree.at_costs)
+    if wanted.confidence is not None and wanted.utility is None:
+        does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
+        level = level_percent(wanted.confidence)
+        reason = (
+            f"it {does} with {percent(flagged[0].confidence, 0)} confidence; {level} is wanted"
+            if one
+            else f"each {does} with less than {level} confidence"
+        )
+    tone: Tone = "bad" if share > 0.5 else "warn" if share > 0.05 else "plain"
+    text = f"Do not rely on {subject} ({percent(share, 0)} of the rows): {reason}."
+    return Sentence("trust", tone, short, text, "leaves")
+
+
+def _trust_of_one_leaf(parts: _Parts, leaf: Node) -> Sentence:
+    label = quoted(parts.data.classes[leaf.prediction].label)
+    says = (
+        f"Deciding {label} is the cheapest constant decision"
+        if parts.tree.at_costs
+        else f"{label} is the most frequent class"
     )
-    reason = wanted_text(tree.wanted, reached=False, one=len(flagged) == 1, at_costs=tree.at_costs)
-    text = (
-        f"Do not rely on {subject} ({percent(share, 0)} of the rows): "
-        f"{reason}, because there are too few rows, their classes are mixed, or unseen rows "
-        "are predicted worse than these."
-    )
-    filled = sorted((node for node in flagged if node.n > 0), key=lambda node: -node.n)
-    if filled and len(leaves) > 1:
-        named = [_named_leaf(tree, node, classes) for node in filled[:MAX_NAMED_LEAVES]]
-        start = "The largest ones: " if len(flagged) > len(named) else ""
-        joined = "; ".join(named)
-        text += f" {start}{joined if start else upper_first(joined)}."
-    return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
+    if leaf.flagged:
+        text = f"These rows do not even show that {says[0].lower()}{says[1:]}."
+        return Sentence("trust", "bad", "There is nothing to trust.", text, "leaves")
+    text = f"{says}, and that is all that this tree knows: it does not tell rows apart."
+    return Sentence("trust", "plain", "There is little to trust.", text, "leaves")
 
 
 def wanted_text(
@@ -609,78 +475,126 @@ def wanted_text(
     --------
     >>> from sureleaf.report.sections.tree import WantedLevels
     >>> wanted_text(WantedLevels(0.95, 0.95, None), reached=False, one=True)
-    'the probability that it predicts the true majority class of its rows is below 95 %'
+    'the confidence that it predicts the majority class is below 95 %'
     """
     bound = "at least" if reached else "below"
+    subject = "it" if one else "each"
     parts = []
     if wanted.confidence is not None:
-        event = (
-            "its decision is the cheapest one for its rows"
-            if at_costs
-            else "it predicts the true majority class of its rows"
+        event = "makes the cheapest decision" if at_costs else "predicts the majority class"
+        parts.append(
+            f"the confidence that {subject} {event} is {bound} {level_percent(wanted.confidence)}"
         )
-        parts.append(f"the probability that {event} is {bound} {level_percent(wanted.confidence)}")
     if wanted.utility is not None:
         share = "what it saves" if at_costs else "the share of new rows that it predicts correctly"
         parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
     if not parts:
-        parts.append(f"it is {'more' if reached else 'less'} often correct than a coin toss")
+        parts.append(f"{subject} is {'more' if reached else 'less'} often correct than a coin toss")
     elif not reached and otherwise is not None:
         parts.append(otherwise)
-    text = (" and " if reached else ", or ").join(parts)
-    return text if one else f"for each of them, {text}"
+    return (" and " if reached else ", or ").join(parts)
 
 
-def _named_leaf(tree: TreeSection, node: Node, classes: Sequence[ClassCount]) -> str:
-    verb = "decides" if tree.at_costs else "predicts"
-    text = (
-        f"leaf {node.id} ({last_tests(tree, node.id)}) {verb} "
-        f"{classes[node.prediction].label}, {count_of(node.n, 'row')}, confidence "
-        f"{percent(node.confidence)}"
+# What is to be done?
+
+
+def _next(parts: _Parts) -> Sentence:
+    suspects = _suspects(parts)
+    if suspects:
+        short = f"First check {listed(suspects)}."
+        text = "It may give the answer away, or only number the rows: see the warnings."
+        if len(suspects) > 1:
+            text = "They may give the answer away, or only number the rows: see the warnings."
+        return Sentence("next", "bad", short, text, "data")
+    rows = _rows_text(parts)
+    if parts.standing == "no tests":
+        return Sentence("next", "bad", *_without_tests(parts, rows))
+    if parts.standing != "better":
+        short = "Do not use it yet." if parts.standing == "undecided" else "Do not use it."
+        return Sentence("next", "bad", short, rows, "error")
+    flagged = [node for node in parts.tree.nodes if node.flagged]
+    few = (
+        f" {parts.data.rows} rows are few: another sample may give another tree."
+        if parts.data.rows < FEW_ROWS
+        else ""
     )
-    if node.confidence is None or node.confidence >= 0.5:
-        return text
-    unlike = (
-        "another decision is probably cheaper"
-        if tree.at_costs
-        else ("by out-of-fold predictions, another class is probably more frequent")
+    if not flagged:
+        return Sentence("next", "good", "Use it.", f"{rows}{few}", "error")
+    total = sum(node.n for node in parts.tree.nodes if not node.children) or 1.0
+    if sum(node.n for node in flagged) > 0.5 * total:
+        short = "Use it for a first look only."
+    elif len(flagged) == 1:
+        short = "Use it, but check the dashed leaf by hand."
+    else:
+        short = "Use it, but check the dashed leaves by hand."
+    needed = [node.total_rows_needed for node in flagged if node.total_rows_needed is not None]
+    if needed and len(needed) == len(flagged):
+        what = "would settle it" if len(flagged) == 1 else "would settle all of them"
+        rows = f"About {_rounded(max(needed)):,} rows in all {what}. {rows}"
+    elif len(flagged) == 1:
+        rows = f"More rows may not settle it: its classes are nearly balanced. {rows}"
+    return Sentence("next", "warn", short, f"{rows}{few}", "error")
+
+
+def _rounded(rows: int) -> int:
+    """Round a number of rows up to two digits."""
+    unit = int(10 ** max(len(str(rows)) - 2, 0))
+    return -(-rows // unit) * unit
+
+
+def _rows_text(parts: _Parts) -> str:
+    curve = parts.error.curve
+    return parts.error.curve_note or "" if curve is None else curve.text
+
+
+def _suspects(parts: _Parts) -> list[str]:
+    """Name the columns of the tree that may be identifiers or leaks."""
+    used = {column.name for column in parts.tree.columns}
+    return list(
+        dict.fromkeys(
+            str(warning.column)
+            for warning in parts.data.warnings
+            if warning.kind in ("identifier", "leak") and warning.column in used
+        )
     )
-    return f"{text} ({unlike})"
 
 
-def last_tests(tree: TreeSection, leaf: int) -> str:
-    """Return the last tests on the way to a leaf.
-
-    Of two tests of one number in the same direction, the deeper one is tighter and stands for both.
-    """
-    tests: dict[tuple[int | None, int], str] = {}
-    without_missing = _sends_missing_away(tree, leaf)
-    node = tree.nodes[leaf]
-    while node.parent is not None:
-        parent = tree.nodes[node.parent]
-        branch = parent.children.index(node.id)
-        side = branch if parent.threshold_text is not None else -1
-        edge = node.edge or ""
-        if parent.column in without_missing and branch == parent.missing_branch:
-            edge = edge.removesuffix(" or missing")
-        # Going up: the test that is there already is tighter.
-        tests.setdefault((parent.column, side), edge)
-        node = parent
-    last = [_cut(test) for test in list(tests.values())[:MAX_NAMED_TESTS]]
-    rule = join_tests(last[::-1])
-    return f"… {rule}" if len(tests) > MAX_NAMED_TESTS else rule
-
-
-def _sends_missing_away(tree: TreeSection, leaf: int) -> set[int | None]:
-    """Return the columns whose missing values take another branch on the way to the leaf."""
-    columns, node = set(), tree.nodes[leaf]
-    while node.parent is not None:
-        parent = tree.nodes[node.parent]
-        if parent.children.index(node.id) != parent.missing_branch:
-            columns.add(parent.column)
-        node = parent
-    return columns
+def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
+    """Say what could help where the tree is one leaf."""
+    better = better_models(parts.models)
+    if parts.lead.measure != "auc":
+        if better:
+            return "Use another model.", f"Better: {listed(better)}. {rows}", "models"
+        return "Do not use a tree here.", rows or "Other columns might help.", "error"
+    counts = [one.count for one in parts.data.classes]
+    n_rare = sum(counts) - max(counts)
+    wanted = max(RARE_ROWS_WANTED, round(n_rare))
+    more = math.ceil(sum(counts) * wanted / n_rare) if n_rare else 0
+    help_ = (
+        "Say what errors cost (--cost), so that the rare class counts; or weigh its rows more "
+        "(--weight)."
+    )
+    if n_rare < RARE_ROWS_WANTED:
+        help_ += (
+            f" {count_of(n_rare, 'rare row')} are few: about {_rounded(more):,} rows in all would "
+            f"have {RARE_ROWS_WANTED}, which are recommended to judge a model."
+        )
+    return "Help it to see the rare class.", help_, "models"
 
 
-def _cut(test: str) -> str:
-    return test if len(test) <= MAX_TEST_LENGTH else f"{test[: MAX_TEST_LENGTH - 1]}…"
+RARE_ROWS_WANTED = 100
+"""Rows of the rare class that are recommended to judge a prediction model (Vergouwe et al. 2005,
+J. Clin. Epidemiol. 58, 475-483)."""
+
+
+def costs_text(cost: NDArray[np.float64], labels: Sequence[str], unit: str | None = None) -> str:
+    """Of two classes, give the cost of each error, and of correct predictions that cost."""
+    if len(labels) != 2 or cost.shape != (2, 2):
+        return ""
+    cells = [(0, 1), (1, 0), *((code, code) for code in (0, 1) if cost[code, code] != 0)]
+    parts = [
+        f"{quoted(labels[actual])} taken for {quoted(labels[decided])}: "
+        f"{amount(float(cost[actual, decided]), unit)}"
+        for actual, decided in cells
+    ]
+    return f" ({'; '.join(parts)})"

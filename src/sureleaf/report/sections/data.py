@@ -63,7 +63,8 @@ class ColumnSummary:
 class ClassCount:
     """A class and its rows."""
 
-    label: Annotated[str, "The class as text."]
+    label: Annotated[str, "Its name: the one that the user gave, or the class as text."]
+    value: Annotated[str, "The class in the table, as text."]
     count: Annotated[
         float, "Rows of the class. Weights are scaled to a mean of 1, so that counts are rows."
     ]
@@ -77,6 +78,7 @@ class DataSection:
     source: Annotated[str | None, "Name of the file."]
     target: Annotated[str, "Name of what is predicted."]
     title: Annotated[str | None, "Title of the report, if the user gave one."]
+    unit: Annotated[str | None, "Unit of costs, such as €, if the user gave one."]
     rows: Annotated[int, "Rows with a label."]
     rows_left_out: Annotated[int, "Rows without a label."]
     groups: Annotated[str | None, "Names of the columns with groups and weights."]
@@ -110,6 +112,7 @@ def data_section(results: ReportResults) -> DataSection:
         source=origin.source,
         target=origin.target,
         title=origin.title,
+        unit=results.request.unit,
         rows=results.n_rows,
         rows_left_out=origin.rows_left_out,
         groups=origin.group,
@@ -117,8 +120,10 @@ def data_section(results: ReportResults) -> DataSection:
         weights=origin.weight,
         columns=tuple(columns),
         classes=tuple(
-            ClassCount(label, float(count), float(count / counts.sum()))
-            for label, count in zip(results.labels, counts, strict=True)
+            ClassCount(label, str(value), float(count), float(count / counts.sum()))
+            for label, value, count in zip(
+                results.labels, evaluation.classes.tolist(), counts, strict=True
+            )
         ),
         warnings=check_data(results),
     )

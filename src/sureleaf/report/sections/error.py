@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.evaluation.intervals import clopper_pearson
-from sureleaf.formatting import count_of, interval, listed, percent, points
+from sureleaf.formatting import count_of, interval, percent, points
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,
@@ -24,9 +24,9 @@ from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.models import (
     MeasureWords,
     ModelsSection,
-    better_models,
     comparison_margin,
     is_settled,
+    words_of,
 )
 
 __all__ = [
@@ -144,7 +144,7 @@ def error_section(results: ReportResults) -> ErrorSection:
                 None if is_by_cost else results.model.levels().utility,
                 None if measured is None else _end_of_curve(measured, results.n_rows),
             ),
-            *cost_difference_text(results.model.expected_cost(), paid),
+            *cost_difference_text(results.model.expected_cost(), paid, results.request.unit),
         ),
         curve=measured,
         curve_note=curve if isinstance(curve, str) else None,
@@ -227,9 +227,11 @@ def differences_text(
         )
 
 
-def cost_difference_text(stated: float | None, paid: IntervalEstimate | None) -> Iterator[str]:
+def cost_difference_text(
+    stated: float | None, paid: IntervalEstimate | None, unit: str | None = None
+) -> Iterator[str]:
     """Say why the cost by the leaves differs from that of the cross-validation."""
-    words = MeasureWords("cost")
+    words = MeasureWords("cost", unit)
     if stated is None or paid is None or words.value(stated) == words.value(paid.value):
         return
     yield (
@@ -308,7 +310,7 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         level=curve.level,
         repeats=len(curve.values),
     )
-    n, margin, words = results.n_rows, comparison_margin(results), MeasureWords(results.measure)
+    n, margin, words = results.n_rows, comparison_margin(results), words_of(results)
     try:
         law = curve.power_law
         sizes = np.unique(np.rint(np.array(SIZES_AHEAD) * n).astype(np.int64))
@@ -323,9 +325,19 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
             sizes.tolist(), finite_list(values), finite_list(low), finite_list(high)
         ),
         gain_of_doubling=gain,
-        help=rows_help(gain, margin, words),
-        text=rows_text(gain, n, margin, words),
+        help=rows_help(gain, margin, words, _last_gain(measured, words)),
+        text=rows_text(gain, n, margin, words, _last_gain(measured, words)),
     )
+
+
+def _last_gain(curve: Curve, words: MeasureWords) -> float:
+    """Return what the last doubling of the rows, or nearly so, gained where it was measured."""
+    last = curve.sizes[-1]
+    before = [i for i, size in enumerate(curve.sizes) if 1.7 * size <= last]
+    ends = [curve.values[i] for i in (before[-1:] or [0])] + [curve.values[-1]]
+    if ends[0] is None or ends[1] is None:
+        return 0.0
+    return ends[0] - ends[1] if words.measure == "cost" else ends[1] - ends[0]
 
 
 def without_tests(error: ErrorSection, models: ModelsSection) -> ErrorSection:
@@ -334,28 +346,28 @@ def without_tests(error: ErrorSection, models: ModelsSection) -> ErrorSection:
     The learning curve of trees without tests is flat, whatever the columns hold. Only if other
     models find nothing, either, does it say that more rows would not help.
     """
-    curve, better = error.curve, better_models(models)
+    curve = error.curve
     if curve is None or curve.help != "hardly" or is_settled(models):
         return error
     text = (
-        "It is not known whether more rows of the same kind would help: the trees of the learning "
-        "curve found hardly any useful test, and with more rows they may find one."
+        "It is not known whether more rows would help: with more of them, a tree may find a useful "
+        "test."
     )
-    if better:
-        text += (
-            f" Other models find more in these rows: {listed(better)} (see \u201cOther "
-            "models\u201d)."
-        )
     return replace(error, curve=replace(curve, help="unclear", text=text))
 
 
-def rows_help(gain: IntervalEstimate | None, margin: float, words: MeasureWords) -> RowsHelp:
-    """Return whether more rows of the same kind would help, by the gain of twice as many."""
+def rows_help(
+    gain: IntervalEstimate | None, margin: float, words: MeasureWords, last_gain: float = 0.0
+) -> RowsHelp:
+    """Return whether more rows of the same kind would help, by the gain of twice as many.
+
+    They would not "hardly" help if the last doubling that was measured gained more than the margin.
+    """
     if gain is None or gain.low is None or gain.high is None:
         return "unclear"
     low, _, high = _improvement(gain.low, gain.value, gain.high, words)
     if high < margin:
-        return "hardly"
+        return "hardly" if last_gain <= margin else "unclear"
     if low >= margin / 2:
         return "yes"
     return "a little" if low >= SMALLEST_PART * margin else "unclear"
@@ -372,13 +384,14 @@ def rows_text(
     n: int,
     margin: float,
     words: MeasureWords | None = None,
+    last_gain: float = 0.0,
 ) -> str:
     """Say whether more rows would help, by the gain of twice as many."""
     words = words or MeasureWords()
     if gain is None or gain.low is None or gain.high is None:
-        return "It is not known whether more rows of the same kind would help."
+        return "It is not known whether more rows would help."
     low, value, high = _improvement(gain.low, gain.value, gain.high, words)
-    helps = rows_help(gain, margin, words)
+    helps = rows_help(gain, margin, words, last_gain)
     is_cost, digits = words.measure == "cost", 1 if margin >= 0.005 else 2
     twice, verb = f"twice as many ({2 * n:,})", "lower" if is_cost else "raise"
 
@@ -390,25 +403,19 @@ def rows_text(
 
     if helps == "hardly":
         text = (
-            f"More rows of the same kind would hardly help: {twice} are expected to {verb} the "
-            f"{words.name} by at most {size(high)}."
+            f"More rows of this kind would change little: {twice} would {verb} the {words.name} by "
+            f"at most {size(high)}."
         )
         if n < FEW_ROWS:
-            text += " They would still make its leaves surer."
+            text += " They would still make the leaves surer."
         return f"{text} Other columns might help."
-    if helps == "a little":
-        return (
-            f"More rows of the same kind would help, perhaps only a little: {twice} are expected "
-            f"to {verb} the {words.name} by {size(value)} ({span(low, high)})."
-        )
     if helps == "unclear":
-        unit = "per row" if is_cost else "percentage points"
         return (
-            f"It is not clear whether more rows of the same kind would help: {twice} may {verb} "
-            f"the {words.name} by {span(low, high)} {unit}."
+            f"More rows may help: {twice} may {verb} the {words.name} by up to {size(high)}, or "
+            "not at all."
         )
+    little = " a little" if helps == "a little" else ""
     return (
-        f"More rows of the same kind would help: {twice} are expected to {verb} the {words.name} "
-        f"by {size(value)} "
-        f"({span(low, high)})."
+        f"More rows would help{little}: {twice} should {verb} the {words.name} by about "
+        f"{size(value)} ({span(low, high)})."
     )

@@ -12,7 +12,7 @@ from sureleaf.model.fitting import BY_FOLDS, size_margin
 from sureleaf.report.baselines import report_tree
 from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.models import MeasureWords, comparison_margin
+from sureleaf.report.sections.models import comparison_margin, words_of
 from sureleaf.report.sections.tree import leaf_terms
 
 __all__ = ["Definition", "MethodsSection", "methods_section"]
@@ -186,7 +186,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
 
 
 def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
-    budget, words = results.budget, MeasureWords(results.measure)
+    budget, words = results.budget, words_of(results)
     up_to = ""
     if results.n_rows * 2 // 3 > budget.curve_rows:
         up_to = f" of up to {budget.curve_rows:,} rows, because the table is large"

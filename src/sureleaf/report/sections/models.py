@@ -1,7 +1,6 @@
 """The tree compared with simpler, larger and other models, over the same folds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -10,21 +9,16 @@ from sureleaf.comparison import Comparison, compare
 from sureleaf.comparison.verdict import Verdict
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import (
+    amount,
     interval,
-    measure_value,
+    listed,
     percent,
     points,
+    signed_amount,
     signed_interval,
-    signed_number,
     upper_first,
 )
-from sureleaf.report.baselines import (
-    BAGGED_TREES,
-    C45_TREE,
-    DEFAULT_TREE,
-    SCIKIT_LEARNS_TREE,
-    EvaluatedModel,
-)
+from sureleaf.report.baselines import EvaluatedModel, ModelKind
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
@@ -36,8 +30,10 @@ __all__ = [
     "ModelsSection",
     "better_models",
     "is_settled",
+    "leading_rival",
     "models_section",
     "models_text",
+    "words_of",
 ]
 
 
@@ -54,6 +50,7 @@ class MeasureWords:
     """How values and differences of the compared measure are written."""
 
     measure: ComparedMeasure = "accuracy"
+    unit: str | None = None
 
     @property
     def name(self) -> str:
@@ -79,32 +76,32 @@ class MeasureWords:
         """Write a value of the measure."""
         if self.measure != "cost":
             return percent(value)
-        return f"{measure_value(value)} per row"
+        return f"{amount(value, self.unit)} per row"
 
     def size(self, gap: float) -> str:
         """Write the size of a difference."""
         if self.measure != "cost":
             return f"{points(abs(gap))} percentage points"
-        return f"{measure_value(abs(gap))} per row"
+        return f"{amount(abs(gap), self.unit)} per row"
 
     def margin(self, margin: float) -> str:
         """Write a margin."""
         if self.measure != "cost":
             return f"{100 * margin:.2g} percentage point{'' if margin == 0.01 else 's'}"
-        return f"{margin:.2g} per row"
+        return f"{amount(margin, self.unit) if self.unit else f'{margin:.2g}'} per row"
 
     def ends(self, low: float, high: float) -> str:
         """Write the interval of a difference whose direction has been said."""
         first, last = sorted((abs(low), abs(high)))
         if self.measure != "cost":
             return interval(first, last)
-        return f"{measure_value(first)} to {measure_value(last)}"
+        return f"{amount(first, self.unit)} to {amount(last, self.unit)}"
 
     def signed(self, low: float, high: float) -> str:
         """Write the interval of a difference with its signs."""
         if self.measure != "cost":
             return f"{signed_interval(low, high)} percentage points"
-        return f"{signed_number(low)} to {signed_number(high)} per row"
+        return f"{signed_amount(low, self.unit)} to {signed_amount(high, self.unit)} per row"
 
     def gain(self, comparison: "Comparison | ModelComparison") -> tuple[float, float, float]:
         """Return how much better a model is than the tree, with its interval."""
@@ -166,6 +163,11 @@ class ModelComparison:
 class ComparedModel:
     """A model of the comparison."""
 
+    kind: Annotated[
+        ModelKind,
+        "The tree itself, a constant prediction, the tree with another number of leaves, or "
+        "another model that uses the columns.",
+    ]
     name: Annotated[str, "Its name."]
     description: Annotated[str, "What kind of model it is."]
     leaves: Annotated[
@@ -192,6 +194,7 @@ class ComparedModel:
 class ModelsSection:
     """The tree and other models."""
 
+    unit: Annotated[str | None, "Unit of costs, such as €; null if none was given."]
     measure: Annotated[
         ComparedMeasure,
         "The measure that is compared: the cost if the user gave costs; the AUC if other "
@@ -209,23 +212,30 @@ class ModelsSection:
     text: Annotated[str, "Whether another model should be preferred."]
 
 
+def words_of(results: ReportResults) -> MeasureWords:
+    """Return how values of the report's measure are written."""
+    return MeasureWords(results.measure, results.request.unit)
+
+
 def models_section(results: ReportResults) -> ModelsSection:
     """Compare every baseline with the tree."""
     request, (tree, *others) = results.request, results.models
-    words, margin = MeasureWords(results.measure), comparison_margin(results)
+    words, margin = words_of(results), comparison_margin(results)
     rows = [_row(tree, None, request.level)]
     for model in others:
         result = _compare(tree, model, words.measure, margin, request.level)
         comparison = None if result is None else _comparison(result, model.name, words)
         rows.append(_row(model, comparison, request.level))
-    return ModelsSection(
+    section = ModelsSection(
+        unit=words.unit,
         measure=words.measure,
         margin=margin,
         reference=tree.name,
         verdicts=words.verdicts(),
         rows=tuple(rows),
-        text=models_text(rows, margin, words),
+        text="",
     )
+    return replace(section, text=models_text(section))
 
 
 def comparison_margin(results: ReportResults) -> float:
@@ -262,6 +272,7 @@ def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float
         if measure != "cost" or model.evaluation.cost_matrix is not None
     }
     return ComparedModel(
+        model.kind,
         model.name,
         model.description,
         model.n_leaves,
@@ -300,70 +311,71 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
 
 def better_models(models: ModelsSection) -> list[str]:
     """Name the models that use the columns and are shown to be better than the tree."""
-    words = MeasureWords(models.measure)
+    words = MeasureWords(models.measure, models.unit)
     return [
-        _WITH_COLUMNS[row.name]
+        row.name
         for row in models.rows
-        if row.name in _WITH_COLUMNS and row.comparison and words.gain(row.comparison)[1] > 0
+        if row.kind == "other" and row.comparison and words.gain(row.comparison)[1] > 0
     ]
 
 
 def is_settled(models: ModelsSection) -> bool:
     """Whether all models that use the columns are shown to gain no more than the margin."""
-    words = MeasureWords(models.measure)
-    compared = [row.comparison for row in models.rows if row.name in _WITH_COLUMNS]
+    words = MeasureWords(models.measure, models.unit)
+    compared = [row.comparison for row in models.rows if row.kind == "other"]
     known = [words.gain(one)[2] for one in compared if one is not None]
     return len(known) > 0 and len(known) == len(compared) and max(known) <= models.margin
 
 
-_WITH_COLUMNS = {
-    DEFAULT_TREE: "the default tree",
-    C45_TREE: C45_TREE,
-    BAGGED_TREES: BAGGED_TREES,
-    SCIKIT_LEARNS_TREE: SCIKIT_LEARNS_TREE,
-}
+@dataclass(frozen=True)
+class Rival:
+    """The best of the other models; `name` is None if none is shown to be better than the tree."""
+
+    name: str | None
+    verdict: Verdict
+    text: str
 
 
-def models_text(rows: Sequence[ComparedModel], margin: float, words: MeasureWords) -> str:
-    """Say whether another kind of tree, or bagged trees, should be preferred."""
-    by_name = {row.name: row for row in rows if row.comparison}
-    sentences = []
-    if default := by_name.get(DEFAULT_TREE):
-        assert default.comparison is not None
-        sentences.append(
-            f"The default tree, with {default.leaves:,} leaves, "
-            f"{_standing(default.comparison, margin, words, 'is')}."
+def leading_rival(models: ModelsSection) -> Rival | None:
+    """Return the best of the other models, and whether it is better than the tree."""
+    words = MeasureWords(models.measure, models.unit)
+    gains = {
+        row.name: (words.gain(row.comparison), row.comparison.verdict)
+        for row in models.rows
+        if row.kind == "other" and row.comparison
+    }
+    if not gains:
+        return None
+    # A model that is shown to be better comes before one that is only estimated to be so.
+    best = max(gains, key=lambda name: (gains[name][0][1] > 0, gains[name][0][0]))
+    (gain, low, high), verdict = gains[best]
+    if low > 0:
+        text = (
+            f"{upper_first(best)} {_be([best])} {words.better} by {words.size(gain)} "
+            f"({words.ends(low, high)})."
         )
-    if bagged := by_name.get(BAGGED_TREES):
-        assert bagged.comparison is not None
-        name = "Bagged trees"
-        text = f"{name} {_standing(bagged.comparison, margin, words, 'are')}"
-        if words.gain(bagged.comparison)[1] > 0 and bagged.comparison.verdict != "equivalent":
-            text += (
-                f". Prefer them if the {words.name} matters more than rules that people can read"
-            )
-        elif bagged.comparison.verdict == "equivalent" or words.gain(bagged.comparison)[2] < 0:
-            text += ". One tree is enough"
-        sentences.append(f"{text}.")
-    for name in (C45_TREE, SCIKIT_LEARNS_TREE):
-        row = by_name.get(name)
-        if row and row.comparison and words.gain(row.comparison)[1] > 0:
-            sentences.append(f"{name} {_standing(row.comparison, margin, words, 'is')}.")
-    return " ".join(sentences)
+        return Rival(best, verdict, text)
+    if is_settled(models):
+        text = f"No other model is better by more than {words.margin(models.margin)}."
+        return Rival(None, verdict, text)
+    return Rival(None, verdict, f"No other model is clearly {words.better}.")
 
 
-def _standing(comparison: ModelComparison, margin: float, words: MeasureWords, be: str) -> str:
-    """Say how a model compares with this tree."""
-    gain, low, high = words.gain(comparison)
-    if comparison.verdict == "equivalent":
-        return f"{be} no better and no worse, within {words.margin(margin)}"
-    if low <= 0 <= high:
-        return (
-            f"{be} not shown to be {words.better if gain > 0 else words.worse} than this tree "
-            f"(difference {words.signed(comparison.low, comparison.high)})"
-        )
-    text = f"{be} {words.better if gain > 0 else words.worse} by {words.size(gain)} "
-    text += f"({words.ends(low, high)}"
-    if comparison.verdict == "undecided":
-        text += f": {words.verdict('undecided', low, high, margin)}"
-    return f"{text})"
+def models_text(models: ModelsSection) -> str:
+    """Say whether another model should be preferred."""
+    rival = leading_rival(models)
+    if rival is None:
+        return "The other models could not be compared on these rows."
+    if rival.name is None:
+        return rival.text
+    also = [name for name in better_models(models) if name != rival.name]
+    more = f" So {_be(also)} {listed(also)}." if also else ""
+    name = MeasureWords(models.measure, models.unit).name
+    return (
+        f"{rival.text}{more} Prefer {'one of them' if also else 'it'} if the {name} matters more "
+        "than rules that people can read and check."
+    )
+
+
+def _be(names: list[str]) -> str:
+    return "are" if len(names) > 1 or names[0].endswith("trees") else "is"

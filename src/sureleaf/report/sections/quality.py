@@ -10,10 +10,20 @@ from numpy.typing import NDArray
 from sureleaf.evaluation import Evaluation, Measure
 from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.evaluation.measures import ranking, roc
-from sureleaf.evaluation.measures.calibration import expected_calibration_error
+from sureleaf.evaluation.measures.calibration import (
+    calibration_line,
+    expected_calibration_error,
+)
+from sureleaf.evaluation.measures.costs import net_benefit
 from sureleaf.evaluation.measures.named import Scored
-from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite_list
-from sureleaf.report.results import ReportResults
+from sureleaf.formatting import listed, percent
+from sureleaf.report.estimates import (
+    IntervalEstimate,
+    estimate_measure,
+    finite_list,
+    interval_estimate,
+)
+from sureleaf.report.results import ReportResults, is_called_positive
 from sureleaf.report.sections.decision import Decision, decide_binary, decide_classes
 
 __all__ = ["QualitySection", "RocBand", "quality_section", "roc_band"]
@@ -100,6 +110,25 @@ class CalibrationCurve:
     outside: Annotated[int, "Number of bins outside their band."]
     method: Annotated[str, "How the band was computed."]
     error: Annotated[IntervalEstimate, "Expected calibration error."]
+    slope: Annotated[
+        IntervalEstimate | None,
+        "Slope of calibration: below 1, the probabilities are too extreme; null if undefined.",
+    ]
+    intercept: Annotated[
+        IntervalEstimate | None,
+        "Calibration in the large: below 0, the class is rarer than predicted; null if undefined.",
+    ]
+
+
+@dataclass(frozen=True)
+class NetBenefitCurve:
+    """Decision curve: what it is worth to act on the probabilities, by the threshold of acting."""
+
+    class_: Annotated[int, "Index of the positive class."]
+    thresholds: Annotated[list[float], "Probabilities from which one would act."]
+    model: Annotated[list[float], "Net benefit per row of acting by the tree."]
+    treat_all: Annotated[list[float], "Net benefit per row of acting on all rows; on none it is 0."]
+    text: Annotated[str, "Where the tree is worth more than acting on all or none."]
 
 
 @dataclass(frozen=True)
@@ -152,7 +181,9 @@ class QualitySection:
     folds: Annotated[int, "Number of folds, and how often they were drawn."]
     repeats: Annotated[int, "Number of folds, and how often they were drawn."]
     positive: Annotated[
-        int, "Index of the positive class: the user's, or the rarest class, the last one on ties."
+        int,
+        "Index of the positive class: the user's; or the one of two classes that is called yes, "
+        "true, positive or bad, or 1 beside 0 or -1; or the rarest, the last one on ties.",
     ]
     labels: Annotated[list[str], "Class labels."]
     confusion: Annotated[list[list[float]], "Rows by actual and predicted class."]
@@ -160,6 +191,11 @@ class QualitySection:
     by_class: Annotated[tuple[ClassRates, ...], "Recall and precision of each class."]
     roc: Annotated[RocCurve | None, "The ROC curve."]
     calibration: Annotated[CalibrationCurve | None, "The calibration curve."]
+    net_benefit: Annotated[
+        NetBenefitCurve | None, "The decision curve; null for more than two classes."
+    ]
+    text: Annotated[str, "What the tree finds, and how often it is correct when it says so."]
+    positive_reason: Annotated[str, "Why this class is the positive one."]
     scores: Annotated[BinaryScores | ClassScores, "What the page computes decisions from."]
     cost: Annotated[
         list[list[float]], "cost[actual][predicted]; 1 for every error if the user gave no costs."
@@ -193,6 +229,9 @@ def quality_section(results: ReportResults) -> QualitySection:
         by_class=tuple(_by_class(results, confusion)),
         roc=_roc(results, predictions),
         calibration=_calibration(results, predictions),
+        net_benefit=_net_benefit(results, predictions),
+        text=_text(results, confusion),
+        positive_reason=_positive_reason(results),
         scores=scores,
         cost=cost.tolist(),
         cost_given=results.request.cost is not None,
@@ -381,6 +420,14 @@ def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationC
         predictions.probabilities[:, code],
         sample_weight=predictions.weight,
     )
+    line = calibration_line(
+        predictions.truth == code,
+        predictions.probabilities[:, code],
+        positive=True,
+        level=level,
+        sample_weight=predictions.weight,
+        groups=predictions.unit,
+    )
     return CalibrationCurve(
         class_=code,
         stated=finite_list(curve.stated),
@@ -399,7 +446,79 @@ def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationC
             method="mean gap over ten bins of equal width; chance alone makes it positive, so "
             "there is no valid interval",
         ),
+        slope=interval_estimate(line.slope),
+        intercept=interval_estimate(line.intercept),
     )
+
+
+def _net_benefit(results: ReportResults, predictions: OutOfFold) -> NetBenefitCurve | None:
+    """Return the decision curve for thresholds at which the tree could change a decision."""
+    code = results.evaluation.positive_code
+    if len(results.labels) != 2:
+        return None
+    curve = net_benefit(
+        predictions.truth == code,
+        predictions.probabilities[:, code],
+        positive=True,
+        sample_weight=predictions.weight,
+    )
+    best_constant = np.maximum(curve.treat_all, 0.0)
+    useful = curve.thresholds[curve.model > best_constant + 1e-12]
+    text = "At no threshold is the tree worth more than treating all rows alike."
+    if len(useful):
+        ends = f"{percent(useful[0], 0)} and {percent(useful[-1], 0)}"
+        text = (
+            f"The tree is worth more than acting on all or on none if one would act from a "
+            f"probability between {ends}"
+        )
+        text += "." if len(useful) == round(100 * (useful[-1] - useful[0])) + 1 else ", mostly."
+    return NetBenefitCurve(
+        class_=code,
+        thresholds=curve.thresholds.tolist(),
+        model=curve.model.tolist(),
+        treat_all=curve.treat_all.tolist(),
+        text=text,
+    )
+
+
+def _text(results: ReportResults, confusion: NDArray[np.float64]) -> str:
+    """Say how many positive rows are found, or which of many classes are mostly missed."""
+    labels, code = results.labels, results.evaluation.positive_code
+    actual, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
+    found = np.divide(np.diag(confusion), actual, out=np.ones(len(actual)), where=actual > 0)
+    if len(labels) == 2:
+        label = f"\u201c{labels[code]}\u201d"
+        if predicted[code] <= 0:
+            return f"The tree never predicts {label}."
+        precision = confusion[code, code] / predicted[code]
+        return (
+            f"The tree finds {percent(found[code], 0)} of the rows of class {label}. When it "
+            f"predicts {label}, it is correct in {percent(precision, 0)} of the cases."
+        )
+    missed = [
+        f"\u201c{labels[k]}\u201d ({percent(found[k], 0)} found)"
+        for k in np.flatnonzero(found < MISSED)
+    ]
+    if not missed:
+        return f"The tree finds at least {percent(found.min(), 0)} of the rows of every class."
+    more = [f"{len(missed) - 3} more classes"] if len(missed) > 3 else []
+    return f"The tree misses most rows of {listed(missed[:3] + more)}."
+
+
+MISSED = 0.5
+"""A class of which fewer rows are found is missed."""
+
+
+def _positive_reason(results: ReportResults) -> str:
+    code = results.evaluation.positive_code
+    label, value = results.labels[code], results.evaluation.classes.tolist()[code]
+    if results.request.positive is not None:
+        why = "as you said"
+    elif is_called_positive(value, results.evaluation.classes.tolist()):
+        why = "by its name"
+    else:
+        why = "because it is the rarest"
+    return f"The positive class is \u201c{label}\u201d, {why}; --positive sets another."
 
 
 # The ROC curve with a pointwise band: at each false positive rate, where the true rate may lie.

@@ -7,7 +7,7 @@
   if (!curve) return;
   const { ahead } = curve;
   const isCost = curve.measure === "cost", name = curve.measure === "auc" ? "AUC" : curve.measure;
-  const written = (value) => (isCost ? S.number(value) : S.percent(value).replace(/\u00a0/g, " "));
+  const written = (value) => (isCost ? S.amount(value) : S.percent(value).replace(/\u00a0/g, " "));
   const ends = [curve.low, curve.high, curve.values, ahead ? ahead.values : [], ahead ? ahead.low : [], ahead ? ahead.high : []].flat().filter((value) => value !== null);
   const [lowest, highest] = isCost ? [null, null] : [Math.max(0, Math.floor(Math.min(...ends) * 20) / 20), Math.min(1, Math.ceil(Math.max(...ends) * 20) / 20)];
   const tooltipText = (at) => `${S.count(at.value[0])} rows\n${written(at.value[1])}${at.seriesName === "ahead" ? "\nextrapolated" : ""}`;
@@ -27,7 +27,7 @@
     grid: { left: 60, right: 24, top: 20, bottom: 52 },
     tooltip: S.tooltip(c, tooltipText, { trigger: "item" }),
     xAxis: S.axis(c, "rows", { type: "log", min: first, max: last, axisTick: { customValues: ticks, lineStyle: { color: c.strong } }, splitLine: { show: false }, axisLabel: { customValues: ticks, hideOverlap: true, color: c.soft, fontSize: 11.5, formatter: (value) => S.count(value) } }),
-    yAxis: S.axis(c, isCost ? "cost per row" : `${name}, %`, { min: lowest, max: highest, scale: true, nameGap: 40, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (value) => (isCost ? String(Number(value.toPrecision(3))) : String(Math.round(1000 * value) / 10)) } }),
+    yAxis: S.axis(c, isCost ? `cost per row${S.report.data.unit ? `, ${S.report.data.unit}` : ""}` : `${name}, %`, { min: lowest, max: highest, scale: true, nameGap: 40, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (value) => (isCost ? String(Number(value.toPrecision(3))) : String(Math.round(1000 * value) / 10)) } }),
     series: [
       ...S.band(curve.sizes, curve.low, curve.high, c.accent, "measured"),
       ...(ahead ? S.band(ahead.sizes, ahead.low, ahead.high, c.plain, "ahead-band") : []),

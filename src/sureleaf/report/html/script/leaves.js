@@ -43,7 +43,7 @@
   byId("leaf-more").addEventListener("change", (event) => byId("leaf-table").classList.toggle("all-numbers", event.target.checked));
 
   body.addEventListener("click", (event) => {
-    const link = event.target.closest(".leaf-link");
+    const link = event.target.closest("a");
     if (link) S.tree.show(Number(link.closest("tr").dataset.leaf));
   });
 })();

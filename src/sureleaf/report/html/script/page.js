@@ -56,6 +56,24 @@ window.Sureleaf = (() => {
     return Math.abs(value) >= 1e-3 ? value.toFixed(3) : String(Number(value.toPrecision(2)));
   }
 
+  // A cost with its unit, as formatting.amount writes it.
+  function amount(value) {
+    const { unit } = report.data;
+    if (value === null || value === undefined || !unit) return number(value);
+    const size = Math.abs(value), digits = size >= 1000 ? 0 : size >= 0.01 || size === 0 ? 2 : 3;
+    const text = size === 0 || size >= 5e-4 ? grouped(size, digits) : String(Number(size.toPrecision(1)));
+    return `${value < 0 ? "−" : ""}${/^[^\p{L}]$/u.test(unit) ? `${unit}${text}` : `${text}${SPACE}${unit}`}`;
+  }
+
+  // Counts as whole numbers with the same sum, as whole in page.py.
+  function whole(counts) {
+    const rounded = counts.map((count) => Math.floor(count + 1e-6));
+    const missing = Math.round(counts.reduce((sum, count) => sum + count, 0)) - rounded.reduce((sum, count) => sum + count, 0);
+    const order = counts.map((_, index) => index).sort((a, b) => rounded[a] - counts[a] - (rounded[b] - counts[b]) || a - b);
+    for (const index of order.slice(0, missing)) rounded[index]++;
+    return rounded;
+  }
+
   // Eight colours that colour-blind readers can tell apart; beyond them labels must do.
   const colour = (index) =>
     index < 8 ? `var(--class-${index})` : `hsl(${Math.round(index * 137.508) % 360} 45% 55%)`;
@@ -70,7 +88,7 @@ window.Sureleaf = (() => {
     return element("span", { class: "share", "aria-hidden": "true", swatch }, inner);
   }
 
-  return { report, unpack, element, drawn, byId, percent, points, count, number, colour, label, shareBar };
+  return { report, unpack, element, drawn, byId, percent, points, count, number, amount, whole, colour, label, shareBar };
 })();
 
 // How a chart is put on the page: in the page's colours, redrawn when these or the width change.

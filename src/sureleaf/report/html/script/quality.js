@@ -87,9 +87,10 @@
     const table = byId("confusion-decided");
     [...table.tBodies[0].rows].forEach((line, actual) => {
       const total = confusion[actual].reduce((sum, rows) => sum + rows, 0);
+      const shown = S.whole(confusion[actual]);
       confusion[actual].forEach((rows, predicted) => {
         const cell = line.cells[predicted + 1];
-        cell.textContent = S.count(rows);
+        cell.textContent = S.count(shown[predicted]);
         cell.dataset.value = rows;
         cell.style.setProperty("--share", total ? rows / total : 0);
       });
@@ -115,11 +116,11 @@
 
   function costLine(paid) {
     const line = byId("cost-line");
-    const parts = ["Cost per row: ", element("strong", { id: "cost-now", "data-value": paid }, S.number(paid))];
+    const parts = ["Cost per row: ", element("strong", { id: "cost-now", "data-value": paid }, S.amount(paid))];
     if (binary) {
       const { best } = state, nobody = best.threshold > 1;
       const named = nobody ? `no row is predicted ${labels[positive]}` : S.number(best.threshold);
-      parts.push(nobody ? "; lowest when " : "; lowest at the threshold ", element("strong", { id: "threshold-least", "data-value": best.threshold }, named), `, where it is ${S.number(best.cost)}.`);
+      parts.push(nobody ? "; lowest when " : "; lowest at the threshold ", element("strong", { id: "threshold-least", "data-value": best.threshold }, named), `, where it is ${S.amount(best.cost)}.`);
     } else parts.push(". These decisions are the cheapest if the probabilities are correct.");
     line.replaceChildren(...parts);
   }
@@ -268,6 +269,20 @@
     ],
   }));
 
+  const benefit = quality.net_benefit;
+  const named = (name, data, colour, type) => ({ type: "line", name, data, symbol: "none", lineStyle: { color: colour, width: type ? 1.5 : 2.5, type }, endLabel: { show: false }, itemStyle: { color: colour } });
+  if (benefit) S.chart("chart-benefit", (c) => {
+    const top = Math.max(...benefit.model, ...benefit.treat_all);
+    const line = (values) => benefit.thresholds.map((x, i) => [x, values[i]]).filter((point) => point[1] >= -top / 4);
+    return {
+      grid: { left: 62, right: 16, top: 34, bottom: 52 }, legend: { top: 0, left: 56, textStyle: { color: c.soft }, itemWidth: 18 },
+      tooltip: S.tooltip(c, (at) => [`threshold ${percent(at[0].value[0], 0)}`, ...at.map((one) => `${one.seriesName} ${S.number(one.value[1])}`)].join("\n"), { trigger: "axis" }),
+      xAxis: S.shareAxis(c, "act from a probability of, %"),
+      yAxis: S.axis(c, "net benefit per row", { nameGap: 44, min: -top / 4, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (value) => String(Number(value.toPrecision(2))), showMinLabel: false } }),
+      series: [named("tree", line(benefit.model), c.accent), named("all", line(benefit.treat_all), c.plain, "dashed"), named("none", [[0, 0], [1, 0]], c.strong, "dotted")],
+    };
+  });
+
   // Costs hold from one score to the next: steps.
   const costChart = quality.scores.kind === "binary" && S.chart("chart-cost", (c) => {
     const tried = S.decisions.costsByThreshold(quality.scores, quality.positive, state.cost);
@@ -275,7 +290,7 @@
     const shown = Math.min(state.threshold, 1);
     return {
       grid: { left: 64, right: 20, top: 20, bottom: 48 },
-      tooltip: S.tooltip(c, (at) => `threshold ${S.number(at[0].value[0])}\ncost per row ${S.number(at[0].value[1])}`, { trigger: "axis", axisPointer: { type: "line", lineStyle: { color: c.strong } } }),
+      tooltip: S.tooltip(c, (at) => `threshold ${S.number(at[0].value[0])}\ncost per row ${S.amount(at[0].value[1])}`, { trigger: "axis", axisPointer: { type: "line", lineStyle: { color: c.strong } } }),
       xAxis: S.axis(c, "threshold", { min: 0, max: 1 }),
       yAxis: S.axis(c, "cost per row", { nameGap: 46, scale: true }),
       series: [

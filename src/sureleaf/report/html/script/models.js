@@ -5,8 +5,8 @@
   const S = window.Sureleaf;
   const { measure, sizes, marks } = S.report.simplicity;
   const isCost = measure === "cost";
-  const value = (x) => (isCost ? S.number(x) : S.percent(x).replace(/\u00a0/g, " "));
-  const ends = (one) => (one.low === null ? "" : `\n${isCost ? `${S.number(one.low)} to ${S.number(one.high)}` : `${S.points(one.low)} to ${S.points(one.high)} %`}`);
+  const value = (x) => (isCost ? S.amount(x) : S.percent(x).replace(/\u00a0/g, " "));
+  const ends = (one) => (one.low === null ? "" : `\n${isCost ? `${S.amount(one.low)} to ${S.amount(one.high)}` : `${S.points(one.low)} to ${S.points(one.high)} %`}`);
 
   const largest = Math.max(2, ...sizes.map((one) => one.leaves), ...marks.map((one) => one.leaves || 1));
   const seen = [...sizes, ...marks].filter((one) => one.leaves === null || one.leaves > 1 || one.name === undefined);
@@ -54,7 +54,7 @@
     grid,
     tooltip: S.tooltip(c, tooltipText, { trigger: "item" }),
     xAxis: S.axis(c, "leaves", { type: "log", min: 1, max: largest, axisTick: { customValues: ticks, lineStyle: { color: c.strong } }, splitLine: { show: false }, axisLabel: { customValues: ticks, hideOverlap: true, color: c.soft, fontSize: 11.5, formatter: (x) => S.count(x) } }),
-    yAxis: S.axis(c, isCost ? "cost per row" : `${measure === "auc" ? "AUC" : measure}, %`, { min: lowest, max: highest, interval: step, nameGap: 42, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (x) => (isCost ? String(Number(x.toPrecision(3))) : String(Math.round(1000 * x) / 10)) } }),
+    yAxis: S.axis(c, isCost ? `cost per row${S.report.data.unit ? `, ${S.report.data.unit}` : ""}` : `${measure === "auc" ? "AUC" : measure}, %`, { min: lowest, max: highest, interval: step, nameGap: 42, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (x) => (isCost ? String(Number(x.toPrecision(3))) : String(Math.round(1000 * x) / 10)) } }),
     series: [
       ...S.band(sizes.map((one) => one.leaves), sizes.map((one) => one.low), sizes.map((one) => one.high), c.accent, "sizes"),
       { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], tooltipText: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },

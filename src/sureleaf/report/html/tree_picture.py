@@ -1,0 +1,317 @@
+"""The tree of the first screen: a drawing that fits the page, and an outline that fits a phone.
+
+Both show the same nodes, at most twelve of them without branches. A node that is not drawn further
+says how many leaves it has, and how many of them are flagged.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from sureleaf import formatting
+
+__all__ = ["Branch", "TreePicture", "tree_picture"]
+
+MOST_ENDS, MOST_DEPTH = 12, 8
+WIDTH = 1140.0
+"""The drawing is at most so wide, in pixels: the width of the page on a desk."""
+ROOMY = 1000.0
+TEXT_LENGTHS = (30, 24, 19, 15, 12)
+"""Names and tests are cut to the first of these lengths with which the drawing fits."""
+END, GAP = 38.0, 8.0
+FONT, SMALL = 13.0, 11.5
+CURVE, THICKEST = 26.0, 24.0
+OR_MISSING = " or missing"
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node as it is shown, with the test that leads to it."""
+
+    node: Node
+    test: str
+    value: str
+    title: str
+    sub: str
+    n_flagged: int
+    children: tuple["Branch", ...] = ()
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it is a leaf of the tree, and not a node whose branches are not shown."""
+        return not self.node["children"]
+
+
+@dataclass(frozen=True)
+class TreePicture:
+    """What the first screen shows of a tree; whole, if every leaf is drawn."""
+
+    root: Branch
+    is_whole: bool
+    svg: Markup
+
+
+def tree_picture(document: Mapping[str, Any]) -> TreePicture:
+    """Return the drawing and the outline of the tree of a report."""
+    for deepest in range(min(document["tree"]["depth"], MOST_DEPTH), -1, -1):
+        root = _branch(document, document["tree"]["nodes"][0], _shown(document, deepest))
+        for longest in TEXT_LENGTHS:
+            box = _boxes(root, 0, longest)
+            width, height = _place(box)
+            if width <= WIDTH:
+                break
+        if width <= WIDTH:
+            break
+    n_leaves = sum(one.is_leaf for one in _ends(root))
+    is_whole = n_leaves == document["tree"]["n_leaves"]
+    return TreePicture(root, is_whole, _svg(box, width, height))
+
+
+def _shown(document: Mapping[str, Any], deepest: int) -> set[int]:
+    """Return the nodes whose branches are shown: those with the most rows first."""
+    nodes = document["tree"]["nodes"]
+    shown: set[int] = set()
+    n_ends, waiting = 1, [nodes[0]]
+    while waiting:
+        node = max(waiting, key=lambda one: one["n"])
+        waiting.remove(node)
+        more = len(node["children"]) - 1
+        if more < 0 or node["depth"] >= deepest or (shown and n_ends + more > MOST_ENDS):
+            continue
+        shown.add(node["id"])
+        n_ends += more
+        waiting += [nodes[child] for child in node["children"]]
+    return shown
+
+
+def _branch(document: Mapping[str, Any], node: Node, shown: set[int]) -> Branch:
+    nodes = document["tree"]["nodes"]
+    children = tuple(_branch(document, nodes[one], shown) for one in node["children"])
+    leaves = [one for one in _leaves_under(nodes, node) if one["flagged"]]
+    rows = (
+        formatting.count_of(node["n"], "row")
+        if float(node["n"]).is_integer()
+        else (f"{formatting.count(node['n'])} rows")
+    )
+    test, value = _test(document, node)
+    if not node["children"]:
+        title, sub = _leaf_words(document, node, rows)
+        return Branch(node, test, value, title, sub, int(bool(node["flagged"])))
+    title = document["tree"]["columns"][node["column"]]["name"]
+    if node["id"] in shown:
+        return Branch(node, test, value, title, rows, len(leaves), children)
+    n_leaves = len(_leaves_under(nodes, node))
+    flagged = f", {len(leaves):,} flagged" if leaves else ""
+    return Branch(node, test, value, title, f"{n_leaves:,} leaves{flagged} · {rows}", len(leaves))
+
+
+def _leaves_under(nodes: Sequence[Node], node: Node) -> list[Node]:
+    found, waiting = [], [node]
+    while waiting:
+        one = waiting.pop()
+        waiting += [nodes[child] for child in one["children"]]
+        if not one["children"]:
+            found.append(one)
+    return found
+
+
+def _leaf_words(document: Mapping[str, Any], node: Node, rows: str) -> tuple[str, str]:
+    """Return the prediction, and what is known about it."""
+    data, tree, quality = document["data"], document["tree"], document["quality"]
+    sure = f"sure {_sure(node['confidence'])}"
+    if not tree["at_costs"]:
+        share = f"{formatting.percent(node['utility'], 0)} correct"
+    else:
+        code = quality["positive"]
+        share = f"{data['classes'][code]['label']} "
+        share += formatting.percent(node["probabilities"][code], 0)
+    return data["classes"][node["prediction"]]["label"], f"{share} · {sure} · {rows}"
+
+
+def _sure(confidence: float | None) -> str:
+    """Write a confidence, never as certainty."""
+    if confidence is not None and confidence > 0.99:
+        return "> 99 %"
+    return formatting.percent(confidence, 0)
+
+
+def _test(document: Mapping[str, Any], node: Node) -> tuple[str, str]:
+    """Return the test that leads to a node, and its part after the column."""
+    if node["parent"] is None:
+        return "", ""
+    tree = document["tree"]
+    parent = tree["nodes"][node["parent"]]
+    branch = list(parent["children"]).index(node["id"])
+    takes_missing = parent["missing_branch"] == branch and node["edge"].endswith(OR_MISSING)
+    missing = OR_MISSING if takes_missing else ""
+    column = tree["columns"][parent["column"]]
+    if parent["branch_of_category"] is not None:
+        mine = [
+            name
+            for code, name in enumerate(column["categories"] or ())
+            if parent["branch_of_category"][code] == branch
+        ]
+        value = f"{', '.join(mine)}{missing}" if mine else "missing"
+    elif parent["threshold_text"] is not None:
+        value = f"{'≤' if branch == 0 else '>'} {parent['threshold_text']}{missing}"
+    else:
+        value = ("known", "missing")[branch]
+    return node["edge"], value
+
+
+def _ends(branch: Branch) -> list[Branch]:
+    if not branch.children:
+        return [branch]
+    return [end for child in branch.children for end in _ends(child)]
+
+
+# The drawing.
+
+
+@dataclass
+class _Box:
+    branch: Branch
+    depth: int
+    lines: tuple[str, str]
+    label: str
+    width: float
+    x: float = 0.0
+    y: float = 0.0
+    children: list["_Box"] = field(default_factory=list)
+
+    @property
+    def all(self) -> list["_Box"]:
+        return [self, *(box for child in self.children for box in child.all)]
+
+
+def _boxes(branch: Branch, depth: int, longest: int) -> _Box:
+    title, sub = _cut(branch.title, longest), branch.sub
+    flag = 22.0 if branch.n_flagged and not branch.children else 0.0
+    width = max(_text_width(title, FONT) * 1.12 + flag, _text_width(sub, SMALL)) + 22
+    label = _cut(branch.value, longest)
+    children = [_boxes(child, depth + 1, longest) for child in branch.children]
+    return _Box(branch, depth, (title, sub), label, width, children=children)
+
+
+def _place(root: _Box) -> tuple[float, float]:
+    """Place the boxes from left to right, one line per end; return width and height."""
+    boxes = root.all
+    levels = [
+        [box for box in boxes if box.depth == depth]
+        for depth in range(max(box.depth for box in boxes) + 1)
+    ]
+    left = 2.0
+    for level, below in pairwise([*levels, []]):
+        for box in level:
+            box.x = left
+        if below:
+            labels = max(_text_width(box.label, SMALL) for box in below)
+            left += max(box.width for box in level if box.children) + CURVE + labels + 16
+    width = max(box.x + box.width for box in boxes) + 10
+    if len(levels) > 1 and width < ROOMY:  # there is room for wider branches
+        wider = min(100.0, (ROOMY - width) / (len(levels) - 1))
+        for box in boxes:
+            box.x += wider * box.depth
+        width += wider * (len(levels) - 1)
+    return width, _place_lines(boxes)
+
+
+def _place_lines(boxes: list[_Box]) -> float:
+    """Place the ends below each other, other boxes midway; return the height."""
+    top = GAP
+    for box in boxes:
+        if not box.children:
+            box.y = top + END / 2
+            top += END + GAP
+    for box in reversed(boxes):
+        if box.children:
+            box.y = (box.children[0].y + box.children[-1].y) / 2
+    return top
+
+
+def _svg(root: _Box, width: float, height: float) -> Markup:
+    edges, labels, boxes = [], [], []
+    n = root.branch.node["n"] or 1.0
+    for box in root.all:
+        thick = [max(1.5, THICKEST * child.branch.node["n"] / n) for child in box.children]
+        at = box.y - sum(thick) / 2
+        for child, size in zip(box.children, thick, strict=True):
+            edges.append(_ribbon(box.x + box.width, at + size / 2, child, size))
+            at += size
+            up = 4 if size > 15 else -size / 2 - 3.5
+            labels.append(
+                f'<text class="edge-label" x="{child.x - 8:.1f}" y="{child.y + up:.1f}" '
+                f'text-anchor="end"><title>{escape(_visible(child.branch.test))}</title>'
+                f"{escape(_visible(child.label))}</text>"
+            )
+        boxes.append(_box(box))
+    text = f"The tree: {len(_ends(root.branch))} leaves or branches, from left to right"
+    return Markup(
+        f'<svg class="picture" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'style="max-width:{width:.0f}px" role="img" aria-label="{text}">'
+        f"{''.join(edges)}{''.join(labels)}{''.join(boxes)}</svg>"
+    )
+
+
+def _ribbon(x: float, y: float, child: _Box, thick: float) -> str:
+    half = thick / 2
+    bend = child.x - _text_width(child.label, SMALL) - 14
+    middle = (x + bend) / 2
+    top, bottom = child.y - half, child.y + half
+    return (
+        f'<path class="edge" d="M{x:.1f},{y - half:.1f}C{middle:.1f},{y - half:.1f} '
+        f"{middle:.1f},{top:.1f} {bend:.1f},{top:.1f}L{child.x:.1f},{top:.1f}L{child.x:.1f},"
+        f"{bottom:.1f}L{bend:.1f},{bottom:.1f}C{middle:.1f},{bottom:.1f} {middle:.1f},"
+        f'{y + half:.1f} {x:.1f},{y + half:.1f}Z"/>'
+    )
+
+
+def _box(box: _Box) -> str:
+    branch, left, top = box.branch, box.x, box.y - END / 2
+    is_end = not branch.children
+    classes = ["leaf" if branch.is_leaf else "inner"]
+    if is_end and branch.n_flagged:
+        classes.append("flagged")
+    colour = (
+        f' style="--swatch:{class_colour(branch.node["prediction"])}"' if branch.is_leaf else ""
+    )
+    area = f'x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{END:.0f}" rx="6"'
+    tint = f'<rect class="tint" {area}/>' if branch.is_leaf else ""
+    flag = ""
+    if is_end and branch.n_flagged:
+        x, y = left + box.width - 19, top + 5
+        flag = (
+            f'<rect class="warn-box" x="{x:.1f}" y="{y:.1f}" width="14" height="14" rx="3"/>'
+            f'<path class="warn-sign" d="M{x + 7:.1f},{y + 3:.1f}v5m0,2v1.500"/>'
+        )
+    title, sub = (escape(_visible(line)) for line in box.lines)
+    told = branch.node["rule"] if branch.is_leaf else branch.title
+    return (
+        f'<g class="node {" ".join(classes)}" data-node="{branch.node["id"]}"{colour}>'
+        f"<title>{escape(_visible(told))}</title>"
+        f'<rect class="box" {area}/>{tint}{flag}'
+        f'<text x="{left + 11:.1f}" y="{top + 16:.1f}" class="name">{title}</text>'
+        f'<text x="{left + 11:.1f}" y="{top + 31:.1f}" class="sub">{sub}</text></g>'
+    )
+
+
+def class_colour(index: int) -> str:
+    """Return the colour of a class; script/page.js says the same."""
+    return f"var(--class-{index})" if index < 8 else f"hsl({round(index * 137.508) % 360} 45% 55%)"
+
+
+def _text_width(text: str, font: float) -> float:
+    return font * sum(0.4 if letter in "iljtfr.,' :|I1" else 0.6 for letter in text)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _visible(text: str) -> str:
+    return formatting.visible(text, keep="\n\t")
