@@ -91,7 +91,7 @@ def test_a_pickle_needs_trust_and_its_columns_are_matched_by_position(capsys, fi
     assert (code, out) == (2, "")
     assert "loading a pickle runs any code" in err
     assert err.count("\n") == 1
-    code, out, _ = run(capsys, *arguments, "--trust-pickle", "--bins", "4")
+    code, out, _ = run(capsys, *arguments, "--trust-pickle")
     assert code == 0
     assert "4 trees" in out
     assert "Each tree alone predicts" in out

@@ -9,12 +9,40 @@ from tests.cli.command import run
 
 
 def test_curve_has_the_measure_at_each_size(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["curve", data, "-t", "class", "--start", "20"]
+    arguments = ["curve", data, "-t", "class", "--repeats", 3]
     code, out, _ = run(capsys, *arguments)
     assert code == 0
     assert "accuracy by number of rows" in out
-    result = json.loads(run(capsys, *arguments, "--step", "50", "--json")[1])
+    result = json.loads(run(capsys, *arguments, "--sizes", "20+50", "--json")[1])
     assert [point["rows"] for point in result["points"]] == [20, 70, 120, 132]
+
+
+def test_a_curve_stops_where_the_measure_does_not_change(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["curve", data, "-t", "class", "--repeats", 3, "--sizes", "20x2", "--json"]
+    result = json.loads(run(capsys, *arguments, "--stop", "no-change=1")[1])
+    assert [point["rows"] for point in result["points"]] == [20, 40]
+    assert "the mean changed by" in result["stopped"]
+    result = json.loads(run(capsys, *arguments, "--stop", "gain=2")[1])
+    assert "less than 2" in result["stopped"]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--sizes", "50"), "--sizes must be the rows of the first sample with a factor or a step"),
+        (("--sizes", "1x2"), "start must be at least 2"),
+        (("--stop", "never"), "--stop must be one of no-change, gain; got 'never'"),
+        (("--stop", "gain=x"), "--stop gain= must be a number, such as gain=0.005; got 'x'"),
+    ],
+)
+def test_sizes_and_stops_that_are_none_are_named(
+    option: tuple[str, str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "curve", data, "-t", "class", *option)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err
 
 
 @pytest.mark.parametrize(

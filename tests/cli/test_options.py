@@ -9,19 +9,19 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.cli.options import (
     check_output,
-    evaluated_model,
     read_cost,
     read_csv_format,
-    read_tree_options,
 )
+from sureleaf.commands.learners import read_tree_options
 from sureleaf.errors import InvalidArgumentError
 from tests.cli.command import run
 
 
 def test_an_option_of_the_tree_sets_a_parameter() -> None:
     given = read_tree_options(["c45", "pruning=none", "ccp_alpha=0.1", "criterion=gini"], margin=0)
-    expected = {"margin": 0, "tree": "c45", "pruning": None, "ccp_alpha": 0.1, "criterion": "gini"}
-    assert given == expected
+    expected = TreeClassifier.c45(pruning=None, ccp_alpha=0.1, criterion="gini", margin=0)
+    assert given.make().get_params() == expected.get_params()
+    assert read_tree_options(["default"]).make().get_params() == TreeClassifier().get_params()
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,7 @@ def test_an_option_of_the_tree_sets_a_parameter() -> None:
         (["cost=1"], "--tree must name a parameter of TreeClassifier; got 'cost'"),
         (["c4"], "default, c45 or PARAMETER=VALUE; got 'c4'. Did you mean 'c45'?"),
         (["margin=0", "margin=1"], "margin of the tree must be given once; got 0 and '1'"),
+        (["c45", "default"], "a tree must be given once; got 'c45' and 'default'"),
     ],
 )
 def test_a_wrong_setting_of_the_tree_is_named(settings: list[str], message: str) -> None:
@@ -59,19 +60,6 @@ def test_help_shows_a_type_only_for_options_that_take_a_value(
         out = run(capsys, *words, "--help")[1]
         assert "--help" in out
         assert "bool" not in out.lower()
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({}, TreeClassifier()),
-        ({"tree": "default", "margin": 0.0}, TreeClassifier(margin=0.0)),
-        ({"tree": "c45", "max_leaves": 4}, TreeClassifier.c45(max_leaves=4)),
-        ({"tree": "c45", "pruning": None}, TreeClassifier.c45(pruning=None)),
-    ],
-)
-def test_an_evaluated_tree_has_the_given_options(given, expected) -> None:
-    assert evaluated_model(None, given, None).get_params() == expected.get_params()
 
 
 def test_a_cost_matrix_is_read_from_text_json_or_a_file(tmp_path: Path) -> None:
@@ -144,7 +132,7 @@ def test_odd_delimiters_and_encodings_are_named(
 def test_a_seed_that_scikit_learn_cannot_take_is_one_line(
     number: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "rank", folder / "rows.csv", "-t", "class", "--seed", number)
+    code, out, err = run(capsys, "leaves", folder / "rows.csv", "-t", "class", "--seed", number)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"--seed must be a whole number from 0 to 4294967295; got {number}" in err
 
@@ -162,9 +150,9 @@ def test_limits_beyond_all_rows_are_no_limits(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = folder / "rows.csv"
-    for option in ("--max-leaves", "--max-depth"):
+    for limit in (("--max-leaves", "9" * 30), ("--tree", f"max_depth={'9' * 30}")):
         arguments = ("fit", rows, "-t", "class", "--drop", "id", "-o", tmp_path / "m")
-        assert run(capsys, *arguments, option, "9" * 30)[0] == 0
+        assert run(capsys, *arguments, *limit)[0] == 0
 
 
 @pytest.mark.parametrize("text", ["[[0,1],[" + "9" * 400 + ",0]]", "[" * 100_000])

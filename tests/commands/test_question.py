@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sureleaf.commands.question import read_model, read_question
+from sureleaf.commands.question import read_question
 from sureleaf.errors import InvalidArgumentError
 
 
@@ -69,11 +69,3 @@ def test_a_target_without_labels_is_one_error(tmp_path: Path, labels: Any) -> No
         file.write_table(table)
     with pytest.raises(InvalidArgumentError, match="--target must be a column of labels"):
         read_question(path, "class")
-
-
-@pytest.mark.parametrize("name", ["os.mkdir(path={!r})", "subprocess.Popen(args=['mkdir', {!r}])"])
-def test_what_is_not_a_classifier_is_not_called(tmp_path: Path, name: str) -> None:
-    made = tmp_path / "made"
-    with pytest.raises(InvalidArgumentError, match="it is not a class with a method fit"):
-        read_model(name.format(str(made)), pa.table({"n": [1.0]}))
-    assert not made.exists()

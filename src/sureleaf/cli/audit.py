@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 
-@options.with_table_options("group", "weight", "drop", "csv")
+@options.with_options(
+    classes=options.CLASSES, table=options.tables("group", "weight", "drop", "csv")
+)
 def audit(
     context: typer.Context,
     model: Annotated[
@@ -32,6 +34,7 @@ def audit(
     ],
     data: options.Data,
     target: options.Target,
+    classes: options.Classes,
     table: options.TableOptions,
     output: Annotated[
         Path | None,
@@ -60,9 +63,10 @@ def audit(
             help="A type that a .skops file may contain; may be repeated.", metavar="TYPE"
         ),
     ] = None,
-    classes: Annotated[
+    labels: Annotated[
         str | None,
         typer.Option(
+            "--classes",
             help="For boosters: the labels in the order of the probabilities, such as 'no,yes'.",
             show_default="those of the model",
         ),
@@ -94,12 +98,7 @@ def audit(
             show_default="cost with costs, else accuracy",
         ),
     ] = None,
-    positive: options.Positive = None,
-    cost: options.Cost = None,
-    seed: options.Seed = 0,
-    bins: Annotated[int, typer.Option(help="Number of bins of the predicted probability.")] = 10,
     confidence: options.Confidence = 0.95,
-    utility: options.Utility = None,
     level: options.Level = 0.95,
     batches: Annotated[
         bool,
@@ -132,27 +131,25 @@ def audit(
     from sureleaf.report.audit_report import audit_document, write_audit
     from sureleaf.report.request import Origin
 
-    options.check_output(output, model, data, against, cost)
+    options.check_output(output, model, data, against, classes.cost)
     files = [model, *([] if against is None else [against])]
     loaded = [
         auditing.load_model(file, trust_pickle=trust_pickle, trust=trust or ()) for file in files
     ]
     read = _read_in_batches if data.is_dir() or batches else _read_in_memory
-    question, labels = read(data, target, loaded[0], table)
+    question, known = read(data, target, loaded[0], table)
     (result, *others), caught = _audit_all(
         loaded,
         question,
         rows=rows,
         level=level,
         confidence=confidence,
-        utility=utility,
-        n_bins=bins,
-        classes=None if classes is None else options.read_labels(classes, labels),
-        cost=None if cost is None else options.read_cost(cost, labels),
-        positive=options.read_label(positive, labels),
+        classes=None if labels is None else options.read_labels(labels, known),
+        cost=None if classes.cost is None else options.read_cost(classes.cost, known),
+        positive=options.read_label(classes.positive, known),
     )
     n_left_out = question.n_left_out + result.audited.n_unlabelled
-    segments = result.where(of, random_state=seed) if where else None
+    segments = result.where(of, random_state=0) if where else None
     subgroups = result.by(*by, of=of) if by else None
     comparison = result.compare(others[0], measure=measure) if others else None
     if output is not None or as_json:

@@ -11,7 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["certificate"]
 
 
-@options.with_table_options("drop", "csv")
+@options.with_options(table=options.tables("drop", "csv"))
 def certificate(
     source: Annotated[
         Path,
@@ -43,7 +43,6 @@ def certificate(
         ),
     ] = False,
     seed: options.Seed = 0,
-    jobs: options.Threads = None,
     cost: options.TreeCost = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -64,6 +63,7 @@ def certificate(
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import terminal
     from sureleaf.commands.predictions import is_model, load_tree
+    from sureleaf.estimators import TreeClassifier
 
     n_left_out = 0
     if is_model(source):
@@ -97,8 +97,8 @@ def certificate(
                 question.X, question.y, alpha=alpha, rows_are_new=rows_are_new
             )
         else:
-            honest = {"levels_from": "honest"}
-            model = options.make_model(honest, cost=cost, y=question.y, jobs=jobs, seed=seed)
+            costs = None if cost is None else options.read_cost(cost, question.y)
+            model = TreeClassifier(levels_from="honest", cost=costs, random_state=seed)
             certificate = model.fit(question.X, question.y).certificate(alpha=alpha)
     if as_json:
         show_json(certificate.to_dict())

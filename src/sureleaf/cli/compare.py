@@ -9,24 +9,27 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.formatting import count_of
 
 if TYPE_CHECKING:
-    from sureleaf.commands.question import Question
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.comparison import Comparison
     from sureleaf.evaluation import Evaluation
+    from sureleaf.evaluation.designs import Design
 
 __all__ = ["compare"]
 
+_RESULT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "as_json"})
+_EVALUATION_OPTIONS = _RESULT_OPTIONS | {"method", "independent"}
+_REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv"}
 
-_EVALUATION_OPTIONS = frozenset(
-    {"paths", "measure", "margin", "level", "gate", "as_json", "detect", "method", "independent"}
+
+@options.with_options(
+    classes=options.CLASSES,
+    design=options.DESIGN,
+    tree=options.tree_options("bagged"),
+    table=options.tables(),
 )
-_REPORT_OPTIONS = frozenset(
-    {"paths", "measure", "margin", "level", "gate", "as_json", "cost", "jobs", "categorical", "csv"}
-)
-
-
-@options.with_table_options()
 def compare(
     context: typer.Context,
     paths: Annotated[
@@ -36,37 +39,28 @@ def compare(
             help="One table or several, two saved evaluations, or two reports and a table.",
         ),
     ],
+    classes: options.Classes,
+    design: "Design",
+    tree: "TreeOptions",
     table: options.TableOptions,
-    targets: options.TableTargets = None,
+    targets: Annotated[
+        list[str] | None,
+        options.column_option(
+            "--target", "-t", help="Column to predict of tables: once, or once per table."
+        ),
+    ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
             "-m",
             metavar="CLASSIFIER",
-            help="With tables, give this option twice or more: the classifiers, as for evaluate.",
+            help="Of tables: give this twice or more, or once beside the options of a tree, which "
+            "is then the first classifier. As for evaluate.",
         ),
     ] = None,
-    measure: options.CostedMeasureName = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(help="Differences up to this size do not matter.", show_default="0"),
-    ] = None,
-    gate: Annotated[
-        bool,
-        typer.Option(
-            "--gate",
-            help="With reports: exit with 1 if the new tree is worse by more than the margin.",
-        ),
-    ] = False,
-    detect: Annotated[
-        float | None,
-        typer.Option(
-            help="Difference to detect, for the number of rows needed.",
-            show_default="0.01 for measures between 0 and 1; for costs 1 % of the mean cost of "
-            "an error",
-        ),
-    ] = None,
+    measure: options.MeasureName = None,
+    margin: Annotated[float, typer.Option(help="Differences up to this size do not matter.")] = 0.0,
     method: Annotated[
         str | None,
         typer.Option(
@@ -77,12 +71,13 @@ def compare(
     independent: Annotated[
         bool, typer.Option("--independent", help="The two evaluations share no rows.")
     ] = False,
-    design: options.DesignName = "kfold",
-    folds: options.Folds = 10,
-    repeats: options.Repeats = None,
-    test: options.Test = 1 / 3,
-    positive: options.Positive = None,
-    cost: options.Cost = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Of reports: exit with 1 if the new tree is worse by more than the margin.",
+        ),
+    ] = False,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -90,33 +85,25 @@ def compare(
 ) -> None:
     """Test whether one classifier is better than another.
 
-    The test is the one that is valid for the design of the evaluations. With
-    --cost, classifiers are compared by the cost of their decisions, and trees of
-    Sureleaf are pruned by costs, unless their rule of pruning counts errors. The
-    trees of two reports are compared on the same rows, those of the new report or
-    rows that neither has seen: by cost, if the reports have costs.
+    The test is one that is valid for the design. With --cost, classifiers are
+    compared by the cost of their decisions, and trees of Sureleaf are pruned by
+    costs, unless their pruning counts errors.
 
-    More than two classifiers on one table: each is compared with the first one, at
-    a level that allows for the number of comparisons. Several tables: Friedman's
-    test, Nemenyi's critical difference, and Wilcoxon's tests with Holm's
-    correction.
+    More than two classifiers: each is compared with the first one, at a level
+    that allows for their number. Several tables: Friedman's test, Nemenyi's
+    critical difference, and Wilcoxon's tests with Holm's correction. Two reports:
+    their trees on the same rows.
 
     For example:
 
     - sureleaf compare data.csv -t class -m TreeClassifier
-      -m TreeClassifier.c45
-
-    - sureleaf compare data.csv -t class -m TreeClassifier
       -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01
 
-    - sureleaf compare data.csv -t class -m TreeClassifier
-      -m BaggedTreesClassifier --cost "0,5;1,0"
+    - sureleaf compare data.csv -t class --bagged 5 -m TreeClassifier
+      --cost "0,5;1,0"
 
     - sureleaf compare a.csv b.csv c.csv d.csv e.csv -t class
       -m TreeClassifier -m TreeClassifier.c45 -m BaggedTreesClassifier
-
-    - sureleaf compare a.csv b.csv -t class -t colour -m TreeClassifier
-      -m TreeClassifier.c45
 
     - sureleaf compare first.eval second.eval --measure auc
 
@@ -124,104 +111,89 @@ def compare(
     """
     if any(path.suffix.lower() == ".json" for path in paths[:2]):
         _check_options(context, _REPORT_OPTIONS, "a table or evaluations only")
-        choices = {"measure": measure, "margin": margin or 0.0, "level": level, "n_jobs": jobs}
-        result = _compare_reports(paths, table, cost, choices)
-        _show_gate(result, gate=gate, as_json=as_json)
+        found = _compare_reports(
+            paths, table, classes.cost, measure=measure, margin=margin, level=level, n_jobs=jobs
+        )
+        _show_gate(found, gate=gate, as_json=as_json)
         return
-    is_saved = len(paths) == 2 and (not targets or not models)
-    if is_saved:
-        _check_options(context, _EVALUATION_OPTIONS, "a table only")
     if gate:
         raise InvalidArgumentError(
             "--gate needs two reports and a table: sureleaf compare old.json new.json DATA"
         )
-    models = models or []
-    if not is_saved and (not targets or len(models) < 2):
+    chosen = measure or ("accuracy" if classes.cost is None else "decided_cost")
+    test = {"measure": chosen, "margin": margin, "independent": independent, "method": method}
+    names = [*(["the tree of the options"] if tree.written else []), *(models or [])]
+    if len(paths) == 2 and not (targets and names):
+        _check_options(context, _EVALUATION_OPTIONS, "a table only")
+        results = _compare_saved(paths, level=level, **test)
+        _show_results(results, ["first", "second"], [], as_json=as_json)
+        return
+    if not targets or len(names) < 2:
         raise InvalidArgumentError(
             "compare needs a table with --target and --model twice, or two saved evaluations or "
-            f"reports; got {_count(len(paths), 'file')}, {_count(len(models), 'model')} "
+            f"reports; got {count_of(len(paths), 'file')}, {count_of(len(names), 'model')} "
             f"and {'a' if targets else 'no'} target."
         )
-    chosen = measure or ("accuracy" if cost is None else "decided_cost")
-    test_choices: dict[str, Any] = {
-        "measure": chosen,
-        "margin": margin or 0.0,
-        "independent": independent,
-        "detect": detect,
-        "method": method,
-    }
-    if is_saved:
-        results = _compare_saved(paths, level=level, **test_choices)
-        _show_results(results, ["first", "second"], models, as_json=as_json)
-        return
-
-    def evaluate_all(path: Path, target: str) -> "list[Evaluation]":
-        return _evaluate_all(
-            table.read(path, target),
-            models,
-            cost,
-            decides_by_cost=measure in (None, "cost", "decided_cost"),
-            design=options.read_design(design, folds, repeats, test),
-            positive=positive,
-            n_jobs=jobs,
-            random_state=seed,
-        )
-
-    evaluations = map(evaluate_all, paths, _targets_of(paths, targets or []))
+    decides_by_cost = measure in (None, "cost", "decided_cost")
+    running = {"design": design, "n_jobs": jobs, "random_state": seed}
+    evaluations = [
+        _evaluate_all(table, path, target, tree, models or [], classes, decides_by_cost, running)
+        for path, target in zip(paths, _targets_of(paths, targets), strict=True)
+    ]
+    if tree.written:
+        names[0] = " ".join(evaluations[0][0].estimator.split())
     if len(paths) == 1:
-        results = _compare_with_first(next(evaluations), level=level, **test_choices)
-        _show_results(results, _short_names(models), models, as_json=as_json)
+        results = _compare_with_first(evaluations[0], level=level, **test)
+        _show_results(results, _short_names(names), names, as_json=as_json)
     else:
         scores = [[one.estimate(chosen).value for one in each] for each in evaluations]
-        _show_many(scores, models, [path.name for path in paths], chosen, level, as_json=as_json)
+        _show_many(scores, names, [path.name for path in paths], chosen, level, as_json=as_json)
 
 
 def _evaluate_all(
-    question: "Question",
+    table: options.TableOptions,
+    path: Path,
+    target: str,
+    tree: "TreeOptions",
     models: list[str],
-    cost: str | None,
-    *,
+    classes: options.Classes,
     decides_by_cost: bool,
-    positive: str | None,
-    **settings: Any,
+    running: dict[str, Any],
 ) -> "list[Evaluation]":
     """Evaluate all classifiers on one table; ours are fitted for the costs if they count."""
-    from sureleaf.commands.question import read_model
+    from sureleaf.commands.learners import fitted_for, read_model
     from sureleaf.evaluation import evaluate
 
-    arguments = options.row_arguments(question, positive, cost)
-    fit_costs = arguments["cost"] if decides_by_cost else None
+    question = table.read(path, target)
+    arguments = classes.arguments(question)
+    learners = [*([tree.make()] if tree.written else [])]
+    learners += [read_model(model, question.X) for model in models]
+    costs = arguments["cost"] if decides_by_cost else None
     return [
-        evaluate(
-            options.fitted_for(read_model(model, question.X), fit_costs),
-            question.X,
-            question.y,
-            **arguments,
-            **settings,
-        )
-        for model in models
+        evaluate(fitted_for(learner, costs), question.X, question.y, **arguments, **running)
+        for learner in learners
     ]
 
 
 def _compare_with_first(
-    evaluations: "list[Evaluation]", *, level: float, **choices: Any
+    evaluations: "list[Evaluation]", *, level: float, **test: Any
 ) -> "list[Comparison]":
     """Compare the first evaluation with each other one, at a level that allows for their number."""
     from sureleaf import comparison
 
     first, *others = evaluations
     level = 1.0 - (1.0 - level) / len(others)
-    return [comparison.compare(first, other, level=level, **choices) for other in others]
+    return [comparison.compare(first, other, level=level, **test) for other in others]
 
 
-def _compare_saved(paths: list[Path], **choices: Any) -> "list[Comparison]":
+def _compare_saved(paths: list[Path], **test: Any) -> "list[Comparison]":
     """Compare two saved evaluations; errors name their files."""
     from sureleaf.comparison.two_models import IncomparableError
     from sureleaf.evaluation import Evaluation
 
     evaluations = [Evaluation.load(path) for path in paths]
     try:
-        return _compare_with_first(evaluations, **choices)
+        return _compare_with_first(evaluations, **test)
     except IncomparableError as error:
         names = f"{paths[0].name} and {paths[1].name}"
         raise InvalidArgumentError(f"{names} {error.reason}") from None
@@ -283,10 +255,10 @@ def _check_options(context: typer.Context, allowed: frozenset[str], source: str)
 
 def _targets_of(paths: list[Path], targets: list[str]) -> list[str]:
     """Return the column to predict of each table."""
-    if targets and len(targets) not in (1, len(paths)):
+    if len(targets) not in (1, len(paths)):
         raise InvalidArgumentError(
             "--target must be given once for all tables, or once per table in their order; got "
-            f"{_count(len(targets), 'target')} for {_count(len(paths), 'table')}."
+            f"{count_of(len(targets), 'target')} for {count_of(len(paths), 'table')}."
         )
     return targets if len(targets) == len(paths) else targets * len(paths)
 
@@ -299,12 +271,8 @@ def _short_names(models: list[str]) -> list[str]:
     return next((names for names in candidates if len(set(names)) == len(models)), models)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def _compare_reports(
-    paths: list[Path], table: options.TableOptions, cost: str | None, choices: dict[str, Any]
+    paths: list[Path], table: options.TableOptions, cost: str | None, **choices: Any
 ) -> "Comparison":
     """Compare the trees of a new and an old report on the rows of a table."""
     from sureleaf.report.gate import compare_reports, read_report
@@ -312,8 +280,8 @@ def _compare_reports(
     if len(paths) != 3:
         raise InvalidArgumentError(
             "two reports are compared on the same rows: sureleaf compare old.json new.json DATA; "
-            f"got {_count(len(paths), 'file')}. Name the table of the new report, or one with rows "
-            "that neither tree has seen."
+            f"got {count_of(len(paths), 'file')}. Name the table of the new report, or one with "
+            "rows that neither tree has seen."
         )
     old, new = (read_report(path) for path in paths[:2])
     data = new["data"]
@@ -342,10 +310,7 @@ def _show_gate(result: "Comparison", *, gate: bool, as_json: bool) -> None:
         show_json(json_values.comparison_values(result) | outcome)
     else:
         worse = f"worse by more than {result.margin:.3g}" if result.margin else "worse"
-        outcome_line = (
-            f"Gate: passed (not shown to be {worse})" if passed else f"Gate: failed ({worse})"
-        )
-        lines = [outcome_line] if gate else []
-        show(*terminal.show_comparison(result, ("new", "old")), *lines)
+        text = f"Gate: passed (not shown to be {worse})" if passed else f"Gate: failed ({worse})"
+        show(*terminal.show_comparison(result, ("new", "old")), *([text] if gate else []))
     if gate and not passed:
         raise typer.Exit(1)

@@ -1,41 +1,53 @@
 """``sureleaf curve``: how a measure improves with more rows."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.output import complete_choices
+from sureleaf.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
+    from sureleaf.evaluation import NoChange, NotWorthwhile
+    from sureleaf.evaluation.curve_stopping import Schedule
 
 __all__ = ["curve"]
 
 
-@options.with_tree_options
-@options.with_table_options()
+@options.with_options(
+    classes=options.CLASSES, tree=options.tree_options("bagged"), table=options.tables()
+)
 def curve(
     data: options.Data,
     target: options.Target,
-    tree_options: dict[str, Any],
+    classes: options.Classes,
+    tree: "TreeOptions",
     table: options.TableOptions,
     model: options.ModelName = None,
-    measure: options.MeasureName = "accuracy",
-    start: Annotated[
-        int | None,
-        typer.Option(help="Rows of the first sample.", show_default="50, fewer for small tables"),
+    measure: options.MeasureName = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Rows of the samples: 50x2 begins with 50 and doubles, 50+25 adds 25 each time.",
+            metavar="START(x|+)N",
+            show_default="50x2, from fewer rows for small tables",
+        ),
     ] = None,
-    factor: Annotated[float, typer.Option(help="Each sample is this many times larger.")] = 2.0,
-    step: Annotated[
-        int | None, typer.Option(help="Instead of --factor: each sample has this many more rows.")
-    ] = None,
-    worth: Annotated[
-        float | None,
-        typer.Option(help="Stop when the next sample almost certainly gains less than this."),
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            help="no-change, where two samples have the same mean; or gain=0.005, where the next "
+            "sample almost certainly gains less.",
+            metavar="RULE",
+            show_default="all rows are used",
+            autocompletion=complete_choices("no-change", "no-change=", "gain="),
+        ),
     ] = None,
     repeats: Annotated[
         int, typer.Option(help="Number of hold-outs, each with its own samples.")
     ] = 10,
-    test: options.Test = 1 / 3,
-    positive: options.Positive = None,
-    cost: options.Cost = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -43,39 +55,76 @@ def curve(
 ) -> None:
     """Draw the learning curve of a classifier.
 
+    Each hold-out tests on a third of the rows.
+
     For example:
 
     - sureleaf curve data.csv --target class
 
-    - sureleaf curve data.csv -t class --start 50 --step 25 --worth 0.005
+    - sureleaf curve data.csv -t class --sizes 50+25 --stop gain=0.005
+
+    - sureleaf curve data.csv -t class --bagged 5 --stop no-change
     """
     from sureleaf import evaluation
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
+    from sureleaf.commands.learners import fitted_for
 
+    rule = _read_stop(stop, level)
     question = table.read(data, target)
-    if start is None:
-        start = max(4, min(50, len(question.y) // 8))
+    arguments = classes.arguments(question)
+    learner = options.evaluated_model(model, tree, question.X)
     result = evaluation.learning_curve(
-        options.evaluated_model(model, tree_options, question.X),
+        fitted_for(learner, arguments["cost"]),
         question.X,
         question.y,
-        schedule=evaluation.Geometric(start, factor)
-        if step is None
-        else evaluation.Arithmetic(start, step),
-        stop=None if worth is None else evaluation.NotWorthwhile(worth, level),
-        measure=measure,
+        schedule=_read_sizes(sizes, len(question.y)),
+        stop=rule,
+        measure=measure or ("accuracy" if classes.cost is None else "decided_cost"),
         repeats=repeats,
-        test=test,
         level=level,
-        **options.row_arguments(question, positive, cost),
+        **arguments,
         n_jobs=jobs,
         random_state=seed,
     )
     if as_json:
         show_json(json_values.curve_values(result))
     else:
-        show(
-            *terminal.show_curve(result),
-            *options.unlabelled_note(question.n_left_out),
-        )
+        show(*terminal.show_curve(result), *options.unlabelled_note(question.n_left_out))
+
+
+def _read_sizes(text: str | None, n_rows: int) -> "Schedule":
+    """Return the sizes that "50x2" or "50+25" stand for."""
+    from sureleaf.evaluation import Arithmetic, Geometric
+
+    if text is None:
+        return Geometric(max(4, min(50, n_rows // 8)))
+    start, sign, by = text.replace("×", "x").partition("+" if "+" in text else "x")  # noqa: RUF001
+    try:
+        return Arithmetic(int(start), int(by)) if sign == "+" else Geometric(int(start), float(by))
+    except ValueError as problem:
+        if isinstance(problem, InvalidArgumentError):
+            raise
+        raise InvalidArgumentError(
+            f"--sizes must be the rows of the first sample with a factor or a step, such as 50x2 "
+            f"or 50+25; got {text!r}."
+        ) from None
+
+
+def _read_stop(text: str | None, level: float) -> "NoChange | NotWorthwhile | None":
+    """Return the rule that "no-change", "no-change=0.002" or "gain=0.005" stands for."""
+    from sureleaf.evaluation import NoChange, NotWorthwhile
+
+    if text is None:
+        return None
+    name, equals, number = text.partition("=")
+    options.choice("--stop", name, ("no-change", "gain"))
+    if name == "no-change" and not equals:
+        return NoChange()
+    try:
+        value = float(number)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"--stop {name}= must be a number, such as {name}=0.005; got {number!r}."
+        ) from None
+    return NoChange(value) if name == "no-change" else NotWorthwhile(value, level)

@@ -1,30 +1,35 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
 
+if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
+    from sureleaf.commands.question import Question
+    from sureleaf.evaluation.designs import Design
+
 __all__ = ["evaluate"]
 
 
-@options.with_tree_options
-@options.with_table_options()
+@options.with_options(
+    classes=options.CLASSES,
+    design=options.DESIGN,
+    tree=options.tree_options("bagged"),
+    table=options.tables(),
+)
 def evaluate(
     data: options.Data,
     target: options.Target,
-    tree_options: dict[str, Any],
+    classes: options.Classes,
+    design: "Design",
+    tree: "TreeOptions",
     table: options.TableOptions,
     model: options.ModelName = None,
-    design: options.DesignName = "kfold",
-    folds: options.Folds = 10,
-    repeats: options.Repeats = None,
-    test: options.Test = 1 / 3,
-    positive: options.Positive = None,
-    cost: options.Cost = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -36,8 +41,8 @@ def evaluate(
 ) -> None:
     """Evaluate a classifier on unseen rows, with an interval for each measure.
 
-    With --cost, trees of Sureleaf are grown for the costs and predict the cheapest
-    decision, as by fit and report, unless their rule of pruning counts errors.
+    With --cost, trees of Sureleaf are grown for the costs, unless their pruning
+    counts errors.
 
     For example:
 
@@ -45,57 +50,72 @@ def evaluate(
 
     - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
 
-    - sureleaf evaluate data.csv -t class --max-leaves 8
-
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
 
-    - sureleaf evaluate data.csv -t class --repeats 10 --cost "0,5;1,0" --json
+    - sureleaf evaluate data.csv -t class --bagged 10 --tree pruning=none
+
+    - sureleaf evaluate data.csv -t class --repeats 3 --cost "0,5;1,0" --json
 
     - sureleaf evaluate folder-of-parquet -t class --memory 2GB
     """
+    from sureleaf import designs
+    from sureleaf import evaluation as evaluations
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
-    from sureleaf.commands.question import Question
-    from sureleaf.evaluation import evaluate as evaluate_model
-    from sureleaf.evaluation.bootstrap_errors import plus_estimates
+    from sureleaf.commands.learners import fitted_for
 
-    options.check_output(save, data, cost)
+    options.check_output(save, data, classes.cost)
+    is_bootstrap = isinstance(design, designs.Bootstrap)
     if data.is_dir() or memory is not None:
-        if model is not None or design == "bootstrap":
+        if model is not None or tree.bagged is not None or is_bootstrap:
             raise InvalidArgumentError(
-                "a table that is read in batches is evaluated with trees of this library, and not "
-                "by bootstrap; got --model or --design bootstrap. Leave it out, or evaluate a "
-                "sample of the rows in one file, without --memory."
+                "a table that is read in batches is evaluated with single trees, and not by "
+                "bootstrap; got --model, --bagged or --design bootstrap. Leave it out, or evaluate "
+                "a sample of the rows in one file, without --memory."
             )
-        rows = table.read_batches(data, target, memory)
-        labels = rows.classes[rows.labels]
-        question = Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)
+        question = _read_batches(data, target, table, memory)
     else:
         question = table.read(data, target)
-    arguments = options.row_arguments(question, positive, cost)
-    classifier = options.evaluated_model(model, tree_options, question.X)
-    estimator = options.fitted_for(classifier, arguments["cost"])
-    evaluation = evaluate_model(
+    arguments = classes.arguments(question)
+    estimator = fitted_for(options.evaluated_model(model, tree, question.X), arguments["cost"])
+    evaluation = evaluations.evaluate(
         estimator,
         question.X,
         question.y,
-        design=options.read_design(design, folds, repeats, test),
+        design=design,
         n_jobs=jobs,
         random_state=seed,
         **arguments,
     )
-    summary = evaluation.summary(level=level)
     if save is not None:
         evaluation.save(save)
-    plus = None
-    if design == "bootstrap":
-        plus = plus_estimates(
-            evaluation, estimator, question.X, question.y, sample_weight=question.weights
+    errors = None
+    if isinstance(design, designs.Bootstrap):
+        errors = evaluations.bootstrap_error(
+            estimator,
+            question.X,
+            question.y,
+            n_bootstraps=design.n_bootstraps,
+            groups=question.groups,
+            sample_weight=question.weights,
+            n_jobs=jobs,
+            random_state=seed,
         )
+    summary = evaluation.summary(level=level)
     if as_json:
-        show_json(json_values.evaluation_values(evaluation, summary, plus))
+        show_json(json_values.evaluation_values(evaluation, summary, errors))
     else:
         show(
-            *terminal.show_evaluation(evaluation, summary, plus),
+            *terminal.show_evaluation(evaluation, summary, errors),
             *options.unlabelled_note(question.n_left_out),
         )
+
+
+def _read_batches(
+    data: Path, target: str, table: options.TableOptions, memory: str | None
+) -> "Question":
+    from sureleaf.commands.question import Question
+
+    rows = table.read_batches(data, target, memory)
+    labels = rows.classes[rows.labels]
+    return Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)

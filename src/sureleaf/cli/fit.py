@@ -1,18 +1,20 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sureleaf.cli import options
 from sureleaf.errors import InvalidArgumentError
 
+if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
+
 __all__ = ["fit"]
 
 
-@options.with_tree_options
-@options.with_table_options()
+@options.with_options(tree=options.tree_options("levels_from", "bagged"), table=options.tables())
 def fit(
     data: options.Data,
     target: options.Target,
@@ -20,9 +22,8 @@ def fit(
         Path,
         typer.Option("--output", "-o", help="File to save the model to.", metavar="FILE"),
     ],
-    tree_options: dict[str, Any],
+    tree: "TreeOptions",
     table: options.TableOptions,
-    bagged: options.Bagged = None,
     cost: options.TreeCost = None,
     seed: options.Seed = 0,
     jobs: options.Threads = None,
@@ -48,27 +49,30 @@ def fit(
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
 
-    if bagged is not None and table.group is not None:
+    options.check_output(output, data, cost)
+    if tree.bagged is not None and table.group is not None:
         raise InvalidArgumentError(
             "--group cannot be used with --bagged, because bootstrap samples are drawn row by row; "
             f"got {table.group!r}. Leave out one of the two."
         )
-    options.check_output(output, data, cost)
+
+    def unfitted(y: Any) -> Any:
+        costs = None if cost is None else options.read_cost(cost, y)
+        return tree.make(cost=costs, n_jobs=jobs, random_state=seed)
+
     if data.is_dir() or memory is not None:
-        if bagged is not None:
+        if tree.bagged is not None:
             raise InvalidArgumentError(
                 "--bagged needs a table in memory; got a folder or --memory. Leave out one of them."
             )
-        model = options.make_model(tree_options, cost=cost, y=None, jobs=jobs, seed=seed)
+        model = unfitted(None)
         is_large = model.settings().grows_large_trees
         rows = table.read_batches(data, target, memory, jobs=jobs, grows_large_trees=is_large)
         model.fit(rows, target)
         n_rows, n_left_out = rows.table.n_rows, rows.n_unlabelled
     else:
         question = table.read(data, target)
-        model = options.make_model(
-            tree_options, cost=cost, y=question.y, jobs=jobs, seed=seed, bagged=bagged
-        )
+        model = unfitted(question.y)
         groups = {} if question.groups is None else {"groups": question.groups}
         model.fit(question.X, question.y, sample_weight=question.weights, **groups)
         n_rows, n_left_out = len(question.y), question.n_left_out

@@ -1,13 +1,17 @@
 """``sureleaf leaves``: the leaves of a tree, and how sure each one is."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.output import complete_choices
 from sureleaf.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
 
 __all__ = ["leaves"]
 
@@ -21,8 +25,7 @@ _AT_COSTS = (
 )
 
 
-@options.with_tree_options
-@options.with_table_options()
+@options.with_options(tree=options.tree_options("levels_from"), table=options.tables())
 def leaves(
     data: Annotated[
         Path,
@@ -31,7 +34,7 @@ def leaves(
             metavar="DATA | MODEL",
         ),
     ],
-    tree_options: dict[str, Any],
+    tree: "TreeOptions",
     table: options.TableOptions,
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
@@ -78,8 +81,7 @@ def leaves(
 
     n_left_out = 0
     if is_model(data):
-        columns = {name: value for name, value in vars(table).items() if name != "csv"}
-        options.refuse_table_options(tree_options, data.name, target=target, **columns)
+        _refuse_options_of_tables(tree, data.name, target=target, **vars(table))
         model = options.decided_by(load_tree(data, "leaves"), cost)
     elif target is None and not data.exists():
         raise InvalidArgumentError(f"there is no file {str(data)!r}. Check its name.")
@@ -90,8 +92,10 @@ def leaves(
     else:
         question = table.read(data, target)
         if guarantee is not None:
-            tree_options = {"levels_from": "honest"} | tree_options
-        model = options.make_model(tree_options, cost=cost, y=question.y, jobs=jobs, seed=seed)
+            parameters = {"levels_from": "honest"} | tree.parameters
+            tree = replace(tree, parameters=parameters)
+        costs = None if cost is None else options.read_cost(cost, question.y)
+        model = tree.make(cost=costs, n_jobs=jobs, random_state=seed)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
     levels = {"level": level, "confidence": confidence, "utility": utility}
@@ -106,6 +110,15 @@ def leaves(
         text = terminal.show_leaves(model, leaf_table, level, most)
         rule = model.model_.rule
         show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))
+
+
+def _refuse_options_of_tables(tree: "TreeOptions", file: str, **others: object) -> None:
+    """Raise an error for an option of a table or of growing a tree beside a fitted model."""
+    reason = f"goes with a table; {file} is a fitted model. Leave it out."
+    tree.refuse(reason)
+    for name, value in others.items():
+        if value and name != "csv":
+            raise InvalidArgumentError(f"--{name} {reason}")
 
 
 def _show_guaranteed(

@@ -1,6 +1,5 @@
 """The options that commands share, and functions that read their values."""
 
-import ast
 import functools
 import inspect
 import json
@@ -16,38 +15,86 @@ from sureleaf.cli.output import complete_choices, complete_column
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.commands.question import Question
     from sureleaf.evaluation.designs import Design
     from sureleaf.files import CsvFormat
     from sureleaf.scale import SourceRows
 
 __all__ = [
-    "Setting",
+    "Classes",
+    "OptionGroup",
     "TableOptions",
     "check_held_out",
     "check_output",
+    "choice",
     "decided_by",
     "evaluated_model",
-    "fitted_for",
-    "make_model",
     "read_cost",
     "read_csv_format",
     "read_design",
     "read_label",
     "read_labels",
     "read_names",
-    "refuse_table_options",
-    "row_arguments",
+    "tables",
+    "tree_options",
     "unlabelled_note",
-    "with_settings",
-    "with_table_options",
-    "with_tree_options",
+    "with_options",
 ]
+
+# ---- groups of options -------------------------------------------------------------------------
+
+
+class OptionGroup(NamedTuple):
+    """Options that a command takes as one argument: their types by name, and what is made of them.
+
+    An option that is not given is None.
+    """
+
+    options: dict[str, Any]
+    collect: Callable[..., Any]
+
+
+def with_options(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add groups of options to a command, which takes what each group collects by its name."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            collected = {
+                name: group.collect(**{option: values.pop(option) for option in group.options})
+                for name, group in groups.items()
+            }
+            command(**values, **collected)
+
+        own = [p for p in inspect.signature(command).parameters.values() if p.name not in groups]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            for group in groups.values()
+            for name, option in group.options.items()
+        ]
+        # typer reads the options of a command from these two.
+        run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in (*own, *added)} | {"return": None}
+        return run
+
+    return decorate
+
+
+def choice(what: str, given: str, choices: Iterable[str]) -> str:
+    """Return the value of an option that must be one of some words."""
+    words = list(choices)
+    if given not in words:
+        raise InvalidArgumentError(
+            f"{what} must be one of {', '.join(words)}; got {given!r}."
+            f"{suggestion(given, words, listed=False)}"
+        )
+    return given
+
 
 # ---- the table and its columns -----------------------------------------------------------------
 
-_READING = "Reading the table"
-_TREE = "The tree"
+_TABLE, _TREE, _EVALUATION, _RUN = "The table", "The tree", "The evaluation", "The run"
 
 
 def column_option(*names: str, help: str, panel: str | None = None) -> Any:
@@ -67,14 +114,6 @@ Target = Annotated[str, column_option("--target", "-t", help="Column to predict.
 TableTarget = Annotated[
     str | None, column_option("--target", "-t", help="Column to predict; needed with a table.")
 ]
-TableTargets = Annotated[
-    list[str] | None,
-    column_option(
-        "--target",
-        "-t",
-        help="Column to predict; needed with tables. Give it once, or once per table.",
-    ),
-]
 
 _CSV_KEYS = ("delimiter", "encoding", "decimal", "thousands", "missing")
 _MARKS = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}
@@ -88,23 +127,22 @@ _CSV_EXAMPLES = (
 
 _TABLE_OPTIONS: dict[str, Any] = {
     "group": Annotated[
-        str | None, column_option(help="Column of groups; rows of one group stay together.")
+        str | None, column_option(help="Rows of one group stay together.", panel=_TABLE)
     ],
-    "weight": Annotated[str | None, column_option(help="Column of row weights.")],
+    "weight": Annotated[str | None, column_option(help="Weights of the rows.", panel=_TABLE)],
     "drop": Annotated[
         list[str] | None,
         column_option(
             "--drop",
             "--id",
-            help="Column to leave out, such as a row number; may be repeated.",
-            panel=_READING,
+            help="To leave out, such as a row number; may be repeated.",
+            panel=_TABLE,
         ),
     ],
     "categorical": Annotated[
         list[str] | None,
         column_option(
-            help="Column of numbers whose values are categories, such as codes; may be repeated.",
-            panel=_READING,
+            help="Numbers that are categories, such as codes; may be repeated.", panel=_TABLE
         ),
     ],
     "csv": Annotated[
@@ -112,11 +150,10 @@ _TABLE_OPTIONS: dict[str, Any] = {
         typer.Option(
             "--csv",
             help="How a CSV file is written, where it is not detected: delimiter=semicolon, "
-            "encoding=windows-1252, decimal=comma, thousands=point, or missing=? for cells that "
-            "mean a missing value; may be repeated.",
+            "encoding=windows-1252, decimal=comma, thousands=point, missing=?; may be repeated.",
             metavar="KEY=VALUE",
             autocompletion=complete_choices(*_CSV_EXAMPLES),
-            rich_help_panel=_READING,
+            rich_help_panel=_TABLE,
         ),
     ],
 }
@@ -162,9 +199,8 @@ class TableOptions:
         )
 
 
-def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add options to a command, by default all of the table, which takes them as ``table``."""
-    options = {name: _TABLE_OPTIONS[name] for name in names or _TABLE_OPTIONS}
+def tables(*names: str) -> OptionGroup:
+    """Return options of the table, by default all."""
 
     def collect(csv: list[str] | None, **columns: Any) -> TableOptions:
         given: dict[str, Any] = {
@@ -174,7 +210,7 @@ def with_table_options(*names: str) -> Callable[[Callable[..., None]], Callable[
         }
         return TableOptions(read_csv_format(csv or ()), **given)
 
-    return functools.partial(_with_options, options=options, name="table", collect=collect)
+    return OptionGroup({name: _TABLE_OPTIONS[name] for name in names or _TABLE_OPTIONS}, collect)
 
 
 def read_csv_format(settings: Iterable[str]) -> "CsvFormat":
@@ -207,32 +243,6 @@ def read_csv_format(settings: Iterable[str]) -> "CsvFormat":
     return CsvFormat(**values, missing=tuple(missing))
 
 
-def _with_options(
-    command: Callable[..., None],
-    *,
-    options: dict[str, Any],
-    name: str,
-    collect: Callable[..., Any],
-) -> Callable[..., None]:
-    """Add options to a command, which takes what ``collect`` makes of them as one argument."""
-
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        collected = collect(**{option: values.pop(option) for option in options})
-        command(**values, **{name: collected})
-
-    signature = inspect.signature(command)
-    own = [parameter for each, parameter in signature.parameters.items() if each != name]
-    added = [
-        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
-        for each, option in options.items()
-    ]
-    # typer reads the options of a command from these two.
-    run.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in (*own, *added)} | {"return": None}
-    return run
-
-
 def unlabelled_note(n_rows: int) -> list[str]:
     """Return the line that counts the rows without a label; no line if there are none."""
     if not n_rows:
@@ -250,283 +260,117 @@ ModelName = Annotated[
         "--model",
         "-m",
         metavar="CLASSIFIER",
-        help="TreeClassifier, TreeClassifier.c45, BaggedTreesClassifier, or the full name of a "
-        "classifier of another library; parameters may follow in parentheses.",
-        show_default="TreeClassifier",
+        help="A classifier with parameters in parentheses: TreeClassifier(max_depth=3), "
+        "BaggedTreesClassifier, sklearn.naive_bayes.GaussianNB, ...",
+        show_default="the tree of the options",
     ),
 ]
 
-
-class Setting(NamedTuple):
-    """An option as data: the parameter that it sets, its type, its help and its choices."""
-
-    name: str
-    kind: type
-    help: str
-    default: str = ""
-    choices: tuple[str, ...] = ()
-    short: str = ""
-    metavar: str | None = None
-
-    def option(self, panel: str | None = None) -> Any:
-        """Return the option as typer has it; its value is None if it is not given."""
-        names = [f"--{self.name.replace('_', '-')}", *([self.short] if self.short else [])]
-        option = typer.Option(
-            *names,
-            help=self.help,
-            metavar=self.metavar,
-            show_default=self.default or False,
-            autocompletion=complete_choices(*self.choices) if self.choices else None,
-            rich_help_panel=panel,
-        )
-        return Annotated[self.kind | None, option]
-
-
-def with_settings(
-    settings: Iterable[Setting], name: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add options to a command, which takes their values as a dict of this name."""
-    options = {setting.name: setting.option() for setting in settings}
-    return functools.partial(_with_options, options=options, name=name, collect=dict)
-
-
-_TREE_SETTINGS = (
-    Setting("max_leaves", int, "Largest number of leaves: the best such tree.", "no limit"),
-    Setting("max_depth", int, "Largest number of splits from the root to a leaf.", "no limit"),
-    Setting(
-        "margin",
-        float,
-        "Accuracy that may be given up for a smaller tree.",
-        "0.01; with --max-leaves: 0",
-    ),
-    Setting(
-        "levels_from",
-        str,
-        "Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
-        "allows guarantees) or training.",
-        "cross_fit",
-        ("cross_fit", "honest", "training"),
-    ),
-)
-_TREES = ("default", "c45")
 _TREE_EXAMPLES = (
-    *_TREES,
+    *("default", "c45"),
     *(f"criterion={name}" for name in ("entropy", "gini", "gain_ratio")),
     *(f"pruning={name}" for name in ("auto", "pessimistic", "cost_complexity", "none")),
     *(f"categorical_split={name}" for name in ("subset", "multiway")),
     *(f"leaf_estimate={name}" for name in ("frequency", "laplace", "m_estimate")),
-    "min_samples_leaf=",
+    *("max_depth=", "min_samples_leaf="),
 )
-_OWN_OPTIONS = ("cost", "n_jobs", "random_state")  # --cost, --jobs and --seed
 
 
-def with_tree_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of the tree to a command, which takes their values as ``tree_options``.
-
-    They are parameters of `TreeClassifier`, and ``tree``, the name of what they change.
-    """
-    options: dict[str, Any] = {
-        "tree": Annotated[
-            list[str] | None,
-            typer.Option(
-                "--tree",
-                help="default, c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as "
-                "pruning=none: any parameter of TreeClassifier; may be repeated.",
-                metavar="NAME",
-                show_default="default",
-                autocompletion=complete_choices(*_TREE_EXAMPLES),
-                rich_help_panel=_TREE,
-            ),
-        ]
-    }
-    options |= {setting.name: setting.option(_TREE) for setting in _TREE_SETTINGS}
-    return _with_options(command, options=options, name="tree_options", collect=read_tree_options)
+def _of_tree(kind: Any, *names: str, help: str, **more: Any) -> Any:
+    return Annotated[kind | None, typer.Option(*names, help=help, rich_help_panel=_TREE, **more)]
 
 
-def read_tree_options(tree: list[str] | None, **given: Any) -> dict[str, Any]:
-    """Return the values of the options that are given.
-
-    Examples
-    --------
-    >>> read_tree_options(["c45", "min_samples_leaf=5", "pruning=none"], max_leaves=4)
-    {'max_leaves': 4, 'tree': 'c45', 'min_samples_leaf': 5, 'pruning': None}
-    """
-    values = {name: value for name, value in given.items() if value is not None}
-    for text in tree or ():
-        parameter, equals, value = text.partition("=")
-        if not equals:
-            parameter, value = "tree", text
-        if not equals and text not in _TREES:
-            raise InvalidArgumentError(
-                f"--tree must be {', '.join(_TREES)} or PARAMETER=VALUE; got {text!r}."
-                f"{suggestion(text, _TREES, listed=False)}"
-            )
-        if equals and parameter not in (known := _tree_parameters()):
-            raise InvalidArgumentError(
-                f"--tree must name a parameter of TreeClassifier; got {parameter!r}."
-                f"{suggestion(parameter, known)}"
-            )
-        if parameter in values:
-            raise InvalidArgumentError(
-                f"{parameter} of the tree must be given once; got {values[parameter]!r} and "
-                f"{value!r}."
-            )
-        values[parameter] = _read_value(value)
-    return values
-
-
-def _tree_parameters() -> list[str]:
-    from sureleaf.estimators import TreeClassifier
-
-    return [name for name in TreeClassifier().get_params() if name not in _OWN_OPTIONS]
-
-
-def _read_value(text: str) -> Any:
-    """Return the number, list or None that is written; other values are text."""
-    if text.lower() in ("none", "true", "false"):
-        text = text.capitalize()
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-
-
-def _written_option(name: str) -> str:
-    """Return the option that gave one of the `tree_options`."""
-    names = {setting.name for setting in _TREE_SETTINGS}
-    return f"--{name.replace('_', '-')}" if name in names else "--tree"
-
-
-def refuse_table_options(tree_options: dict[str, Any], file: str, **others: Any) -> None:
-    """Raise an error for an option of a table or of growing a tree beside a fitted model."""
-    unused = [_written_option(name) for name in tree_options]
-    unused += [f"--{name}" for name, value in others.items() if value]
-    if unused:
-        raise InvalidArgumentError(
-            f"{unused[0]} goes with a table; {file} is a fitted model. Leave it out."
-        )
-
-
-Bagged = Annotated[
-    int | None,
-    typer.Option(
+_TREE_OPTIONS: dict[str, Any] = {
+    "tree": _of_tree(
+        list[str],
+        "--tree",
+        help="c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as pruning=none: any "
+        "parameter of TreeClassifier; may be repeated.",
+        metavar="NAME",
+        autocompletion=complete_choices(*_TREE_EXAMPLES),
+    ),
+    "max_leaves": _of_tree(
+        int, help="Largest number of leaves: the best such tree.", show_default="no limit"
+    ),
+    "margin": _of_tree(
+        float,
+        help="Accuracy that may be given up for a smaller tree.",
+        show_default="0.01; with --max-leaves: 0",
+    ),
+    "levels_from": _of_tree(
+        str,
+        help="Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
+        "allows guarantees) or training.",
+        show_default="cross_fit",
+        autocompletion=complete_choices("cross_fit", "honest", "training"),
+    ),
+    "bagged": _of_tree(
+        int,
         help="Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
         metavar="TREES",
-        rich_help_panel=_TREE,
     ),
-]
+}
 
 
-def make_model(
-    tree_options: dict[str, Any],
-    *,
-    cost: str | None,
-    y: Any,
-    jobs: int | None,
-    seed: int,
-    bagged: int | None = None,
-) -> Any:
-    """Make the classifier that the options describe: one tree, or bagged ones.
+def tree_options(*names: str) -> OptionGroup:
+    """Return ``--tree``, ``--max-leaves`` and these options of the tree."""
 
-    Without labels y, the size of the cost matrix is not checked here.
+    def collect(tree: list[str] | None, **given: Any) -> "TreeOptions":
+        from sureleaf.commands.learners import read_tree_options
 
-    Examples
-    --------
-    >>> make_model({"pruning": None}, cost=None, y=None, jobs=None, seed=0)
-    TreeClassifier(pruning=None, random_state=0)
-    """
-    from sureleaf.estimators import BaggedTreesClassifier
-    from sureleaf.estimators.bagged_trees import FOREST_TREE
+        return read_tree_options(tree or (), **given)
 
-    costs = None if cost is None else read_cost(cost, y)
-    if bagged is None:
-        return _make_tree(tree_options, cost=costs, n_jobs=jobs, random_state=seed)
-    base = {} if "tree" in tree_options else FOREST_TREE
-    tree = _make_tree(base | tree_options) if tree_options else None
-    return BaggedTreesClassifier(
-        estimator=tree, n_estimators=bagged, cost=costs, n_jobs=jobs, random_state=seed
-    )
+    names = ("tree", "max_leaves", *names)
+    return OptionGroup({name: _TREE_OPTIONS[name] for name in names}, collect)
 
 
-def _make_tree(tree_options: dict[str, Any], **parameters: Any) -> Any:
-    from sureleaf.estimators import TreeClassifier
-
-    chosen = dict(tree_options)
-    make = TreeClassifier.c45 if chosen.pop("tree", "default") == "c45" else TreeClassifier
-    return make(**chosen, **parameters)
-
-
-def evaluated_model(name: str | None, tree_options: dict[str, Any], X: Any) -> Any:
-    """Return the classifier that --model names, or the tree that the options describe.
-
-    Examples
-    --------
-    >>> evaluated_model(None, {"max_leaves": 5}, None)
-    TreeClassifier(max_leaves=5)
-    """
+def evaluated_model(name: str | None, tree: "TreeOptions", X: Any) -> Any:
+    """Return the classifier that --model names, or the tree that the options describe."""
     if name is None:
-        return _make_tree(tree_options)
-    if tree_options:
-        raise InvalidArgumentError(
-            f"{_written_option(next(iter(tree_options)))} cannot be used with --model. Write the "
-            "parameters after the name of the model, such as "
-            '--model "TreeClassifier(max_leaves=5)".'
-        )
-    from sureleaf.commands.question import read_model
+        return tree.make()
+    tree.refuse(
+        "cannot be used with --model. Write the parameters after the name of the model, such as "
+        '--model "TreeClassifier(max_leaves=5)".'
+    )
+    from sureleaf.commands.learners import read_model
 
     return read_model(name, X)
 
 
-# ---- evaluation --------------------------------------------------------------------------------
+def decided_by(model: Any, cost: str | None) -> Any:
+    """Return a loaded model that decides by the costs of an option, if they are given."""
+    if cost is None:
+        return model
+    if not hasattr(model, "with_cost"):
+        raise InvalidArgumentError(
+            "--cost goes with one tree here; got bagged trees, whose levels are those of their own "
+            "decisions. Fit them with the costs: sureleaf fit --bagged 30 --cost ..."
+        )
+    return model.with_cost(read_cost(cost, model.classes_))
 
-_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap")
-_MEASURES = ("accuracy", "auc", "f_measure", "nce", "quadratic_loss", "cost", "decided_cost")
 
-MeasureName = Annotated[
-    str,
-    typer.Option(
-        "--measure",
-        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, ...",
-        autocompletion=complete_choices(*_MEASURES),
-    ),
-]
-CostedMeasureName = Annotated[
-    str | None,
-    typer.Option(
-        "--measure",
-        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, decided_cost (cost "
-        "of the decisions with the least expected cost), ...",
-        show_default="accuracy; with costs decided_cost",
-        autocompletion=complete_choices(*_MEASURES),
-    ),
-]
-DesignName = Annotated[
-    str,
-    typer.Option(
-        help="kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap.",
-        autocompletion=complete_choices(*_DESIGNS),
-    ),
-]
-Folds = Annotated[int, typer.Option(help="Number of folds of kfold.")]
-Repeats = Annotated[
-    int | None,
-    typer.Option(
-        help="Number of repeats of kfold and repeated, or of bootstrap samples.",
-        show_default="1 for kfold, 10 for repeated, 200 for bootstrap",
-    ),
-]
-Test = Annotated[float, typer.Option(help="Share of the rows to test on.", show_default="1/3")]
-Positive = Annotated[
-    str | None,
-    typer.Option(help="The positive class.", show_default="the second of the sorted classes"),
-]
+def check_held_out(model: Any, what: str, advice: str) -> None:
+    """Raise an error if a tree has no rows that did not grow it.
+
+    ``what`` needs such rows, and ``advice`` is a sentence for the command line.
+    """
+    held_out = model.model_.held_out
+    if held_out is None:
+        raise InvalidArgumentError(
+            f"{what} needs rows that did not grow the tree; got a tree that has none. {advice}"
+        )
+    if held_out.problem:
+        raise InvalidArgumentError(
+            f"{what} needs held-out rows that are independent of each other, without weights; "
+            f"{held_out.problem} {advice}"
+        )
+
+
+# ---- classes, costs and levels -----------------------------------------------------------------
 
 
 def _cost_option(help: str, panel: str | None = None) -> Any:
-    text = (
-        f"{help}: one row per actual class, one number per predicted class, classes sorted: "
-        "'0,5;1,0'; or a file with such rows."
-    )
+    text = f"{help}: '0,5;1,0', one row per actual class, classes sorted; or a file of such rows."
     return typer.Option(help=text, metavar="ROWS|FILE", rich_help_panel=panel)
 
 
@@ -542,43 +386,30 @@ Confidence = Annotated[float, typer.Option(help="Flag leaves with a lower confid
 Utility = Annotated[float | None, typer.Option(help="Flag leaves with a lower utility, too.")]
 
 
-def read_design(name: str, folds: int, repeats: int | None, test: float) -> "Design":
-    """Return the design of this name.
+@dataclass(frozen=True)
+class Classes:
+    """The positive class and the costs, as they were written."""
 
-    Examples
-    --------
-    >>> read_design("kfold", 5, 2, 1 / 3)
-    KFold(n_splits=5, repeats=2, stratified=True, resample='none', time_ordered=False)
-    """
-    from sureleaf import designs
+    positive: str | None
+    cost: str | None
 
-    def repeats_or(default: int) -> int:
-        return default if repeats is None else repeats
-
-    makers: dict[str, Any] = {
-        "kfold": lambda: designs.KFold(folds, repeats=repeats_or(1)),
-        "holdout": lambda: designs.Holdout(test),
-        "repeated": lambda: designs.RepeatedHoldout(repeats_or(10), test),
-        "leave-one-out": designs.LeaveOneOut,
-        "bootstrap": lambda: designs.Bootstrap(repeats_or(200)),
-    }
-    if name not in makers:
-        raise InvalidArgumentError(
-            f"--design must be one of {', '.join(makers)}; got {name!r}."
-            f"{suggestion(name, makers, listed=False)}"
-        )
-    design: Design = makers[name]()
-    return design
+    def arguments(self, question: "Question") -> dict[str, Any]:
+        """Return what the functions of the library take of a table besides X and y."""
+        return {
+            "positive": read_label(self.positive, question.y),
+            "cost": None if self.cost is None else read_cost(self.cost, question.y),
+            "groups": question.groups,
+            "sample_weight": question.weights,
+        }
 
 
-def row_arguments(question: "Question", positive: str | None, cost: str | None) -> dict[str, Any]:
-    """Return what the functions of the library take of a table besides X and y."""
-    return {
-        "positive": read_label(positive, question.y),
-        "cost": None if cost is None else read_cost(cost, question.y),
-        "groups": question.groups,
-        "sample_weight": question.weights,
-    }
+def _classes(default: str) -> OptionGroup:
+    positive = typer.Option(help="The positive class.", show_default=default)
+    return OptionGroup({"positive": Annotated[str | None, positive], "cost": Cost}, Classes)
+
+
+CLASSES = _classes("the second of the sorted classes")
+REPORTED_CLASSES = _classes("yes, true, 1 or bad; or the rarest class")
 
 
 def read_label(text: str | None, y: Any) -> Any:
@@ -618,6 +449,27 @@ def read_labels(text: str, y: Any) -> list[Any]:
     """Return the labels of a list such as "no,yes"; labels that do not occur stay text."""
     labels = _labels_by_text(y)
     return [labels.get(word.strip(), word.strip()) for word in text.split(",")]
+
+
+def read_names(texts: Iterable[str], y: Any) -> dict[Any, str]:
+    """Return the names of classes that are written as CLASS=NAME.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> read_names(["1=default", "0=paid"], np.array([0, 1]))
+    {1: 'default', 0: 'paid'}
+    """
+    labels, names = _labels_by_text(y), {}
+    for text in texts:
+        label, equals, name = text.partition("=")
+        if not equals or not name or label not in labels:
+            raise InvalidArgumentError(
+                f"--label must be CLASS=NAME, where CLASS is a label of the target; got {text!r}."
+                f"{suggestion(label, labels)}"
+            )
+        names[labels[label]] = name
+    return names
 
 
 def _labels_by_text(y: Any) -> dict[str, Any]:
@@ -661,60 +513,6 @@ def read_cost(text: str, y: Any = None) -> list[list[float]]:
     return rows
 
 
-def fitted_for(model: Any, cost: list[list[float]] | None) -> Any:
-    """Return a classifier that is fitted for the costs, if it is ours and prunes by costs.
-
-    Others are only decided by them.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> fitted_for(TreeClassifier(), [[0, 5], [1, 0]])
-    TreeClassifier(cost=[[0, 5], [1, 0]])
-    >>> fitted_for(TreeClassifier.c45(), [[0, 5], [1, 0]]).cost is None
-    True
-    """
-    from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-
-    if cost is None or getattr(model, "cost", cost) is not None:
-        return model
-    counts_errors = ("pessimistic", "utility")
-    is_tree = isinstance(model, TreeClassifier)
-    if is_tree and (model.collapse or model.pruning in counts_errors):
-        return model
-    is_ours = is_tree or isinstance(model, BaggedTreesClassifier)
-    return model.set_params(cost=cost) if is_ours else model
-
-
-def decided_by(model: Any, cost: str | None) -> Any:
-    """Return a loaded model that decides by the costs of an option, if they are given."""
-    if cost is None:
-        return model
-    if not hasattr(model, "with_cost"):
-        raise InvalidArgumentError(
-            "--cost goes with one tree here; got bagged trees, whose levels are those of their own "
-            "decisions. Fit them with the costs: sureleaf fit --bagged 30 --cost ..."
-        )
-    return model.with_cost(read_cost(cost, model.classes_))
-
-
-def check_held_out(model: Any, what: str, advice: str) -> None:
-    """Raise an error if a tree has no rows that did not grow it.
-
-    ``what`` needs such rows, and ``advice`` is a sentence for the command line.
-    """
-    held_out = model.model_.held_out
-    if held_out is None:
-        raise InvalidArgumentError(
-            f"{what} needs rows that did not grow the tree; got a tree that has none. {advice}"
-        )
-    if held_out.problem:
-        raise InvalidArgumentError(
-            f"{what} needs held-out rows that are independent of each other, without weights; "
-            f"{held_out.problem} {advice}"
-        )
-
-
 def _parse_cost(text: str) -> list[list[float]] | None:
     """Return the rows of numbers in a text; None if it holds something else."""
     try:
@@ -726,8 +524,98 @@ def _parse_cost(text: str) -> list[list[float]] | None:
         return None
 
 
-# ---- running and output ------------------------------------------------------------------------
+# ---- evaluation --------------------------------------------------------------------------------
 
+_MEASURES = ("accuracy", "auc", "f_measure", "nce", "quadratic_loss", "cost", "decided_cost")
+MeasureName = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, decided_cost (cost "
+        "of the decisions with the least expected cost), ...",
+        show_default="accuracy; with costs decided_cost",
+        autocompletion=complete_choices(*_MEASURES),
+    ),
+]
+
+_DEFAULT_FOLDS = 10
+_DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap")
+
+
+def read_design(
+    design: str | None = None, folds: int | None = None, repeats: int | None = None
+) -> "Design":
+    """Return the design of this name, by default ``kfold``.
+
+    Examples
+    --------
+    >>> read_design(None, 5, 2)
+    KFold(n_splits=5, repeats=2, stratified=True, resample='none', time_ordered=False)
+    >>> read_design("holdout=0.2").test
+    0.2
+    """
+    from sureleaf import designs
+
+    name, has_share, share = (design or "kfold").partition("=")
+    choice("--design", name, _DESIGNS)
+    if has_share and name not in ("holdout", "repeated"):
+        raise InvalidArgumentError(
+            f"--design {name} has no share of test rows; got {design!r}. Leave it out."
+        )
+    try:
+        test = float(share) if has_share else 1 / 3
+    except ValueError:
+        raise InvalidArgumentError(
+            f"--design {name}= must be the share of test rows, such as {name}=0.2; got {share!r}."
+        ) from None
+    n_folds = _DEFAULT_FOLDS if folds is None else folds
+
+    def times(default: int) -> int:
+        return default if repeats is None else repeats
+
+    makers: dict[str, Callable[[], Design]] = {
+        "kfold": lambda: designs.KFold(n_folds, repeats=times(1)),
+        "holdout": lambda: designs.Holdout(test),
+        "repeated": lambda: designs.RepeatedHoldout(times(10), test),
+        "leave-one-out": designs.LeaveOneOut,
+        "bootstrap": lambda: designs.Bootstrap(times(200)),
+    }
+    return makers[name]()
+
+
+DESIGN = OptionGroup(
+    {
+        "design": Annotated[
+            str | None,
+            typer.Option(
+                help="kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap; "
+                "holdout=0.2 tests on a fifth of the rows.",
+                show_default="kfold",
+                autocompletion=complete_choices(*_DESIGNS),
+                rich_help_panel=_EVALUATION,
+            ),
+        ],
+        "folds": Annotated[
+            int | None,
+            typer.Option(
+                help="Number of folds of kfold.",
+                show_default=str(_DEFAULT_FOLDS),
+                rich_help_panel=_EVALUATION,
+            ),
+        ],
+        "repeats": Annotated[
+            int | None,
+            typer.Option(
+                help="Number of repeats of kfold and repeated, or of bootstrap samples.",
+                show_default="1 for kfold, 10 for repeated, 200 for bootstrap",
+                rich_help_panel=_EVALUATION,
+            ),
+        ],
+    },
+    read_design,
+)
+
+# ---- running and output ------------------------------------------------------------------------
 
 _MOST_JOBS = 1_000
 
@@ -752,36 +640,41 @@ def _check_seed(seed: int) -> int:
     return seed
 
 
-Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", callback=_check_seed)]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
+Seed = Annotated[
+    int,
+    typer.Option(help="Seed of the random numbers.", callback=_check_seed, rich_help_panel=_RUN),
+]
+
+
+def _jobs(help: str, default: str) -> Any:
+    return typer.Option(
         "--jobs",
         "-j",
-        help="Number of parallel workers.",
-        show_default="1",
+        help=help,
+        show_default=default,
         callback=_check_jobs,
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", help="Number of threads.", show_default="all cores", callback=_check_jobs
-    ),
-]
+        rich_help_panel=_RUN,
+    )
+
+
+Jobs = Annotated[int | None, _jobs("Number of parallel workers.", "1")]
+Threads = Annotated[int | None, _jobs("Number of threads.", "all cores")]
 Memory = Annotated[
     str | None,
     typer.Option(
         "--memory",
-        help="Read the table in batches, and use about so much memory for its codes and for "
-        "histograms, such as 2GB. What the rows need beside it is said first if it is more. A "
-        "folder is always read in batches.",
+        help="Read the table in batches, as a folder always is, and use about so much memory, such "
+        "as 2GB, for its codes and for histograms.",
         metavar="SIZE",
+        rich_help_panel=_RUN,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=_RUN)
+]
 SummaryAsJson = Annotated[
-    bool, typer.Option("--json", help="Print a summary as JSON; needs --output.")
+    bool,
+    typer.Option("--json", help="Print a summary as JSON; needs --output.", rich_help_panel=_RUN),
 ]
 
 

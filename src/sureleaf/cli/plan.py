@@ -1,11 +1,11 @@
 """``sureleaf plan``: how many rows a node needs, and how many test rows an evaluation."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from sureleaf.cli import options
-from sureleaf.cli.options import Setting
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -15,6 +15,30 @@ if TYPE_CHECKING:
     from sureleaf.commands.plan import Plan, StudyPlan
 
 __all__ = ["plan"]
+
+
+class Setting(NamedTuple):
+    """An option as data: what it sets, its type and its help."""
+
+    name: str
+    kind: type
+    help: str
+    default: str = ""
+    short: str = ""
+    metavar: str | None = None
+
+
+def _given(settings: Iterable[Setting]) -> options.OptionGroup:
+    """Return the options that a plan takes as a dict."""
+
+    def option(one: Setting) -> Any:
+        names = [f"--{one.name.replace('_', '-')}", *([one.short] if one.short else [])]
+        shown = one.default or False
+        return typer.Option(*names, help=one.help, metavar=one.metavar, show_default=shown)
+
+    types = {one.name: Annotated[one.kind | None, option(one)] for one in settings}
+    return options.OptionGroup(types, dict)
+
 
 _NODE, _TEST, _STUDY = ("p_max",), ("half_width", "difference"), ("auc_width", "slope_width")
 
@@ -85,7 +109,7 @@ _DETAILS = {
 """The details of a question, with the questions that read them."""
 
 
-@options.with_settings([*_QUESTIONS, *_DETAILS], "given")
+@options.with_options(given=_given([*_QUESTIONS, *_DETAILS]))
 def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson = False) -> None:
     """Compute how many rows a node needs for a level, or how many a test set needs.
 

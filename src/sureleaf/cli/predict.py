@@ -14,7 +14,7 @@ from sureleaf.errors import InvalidArgumentError
 __all__ = ["predict"]
 
 
-@options.with_table_options("csv")
+@options.with_options(table=options.tables("csv"))
 def predict(
     model: options.SavedModel,
     data: options.Data,
@@ -127,8 +127,7 @@ def predict(
 
 def _read_sets(model: Any, alpha: float, per: str) -> Any:
     """Return the prediction sets of all nodes."""
-    if per not in ("leaf", "class", "all"):
-        raise InvalidArgumentError(f"--per must be leaf, class or all; got {per!r}.")
+    options.choice("--per", per, ("leaf", "class", "all"))
     if not hasattr(model, "predict_set"):
         raise InvalidArgumentError(
             f"--alpha needs a model of one tree; got a {type(model).__name__}, whose rows have no "

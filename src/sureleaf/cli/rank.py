@@ -9,7 +9,7 @@ from sureleaf.cli import options
 __all__ = ["rank"]
 
 
-@options.with_table_options("drop", "categorical", "csv")
+@options.with_options(table=options.tables("drop", "categorical", "csv"))
 def rank(
     data: options.Data,
     target: options.Target,
@@ -29,7 +29,6 @@ def rank(
             help="Compute levels from the training rows, which is too optimistic.",
         ),
     ] = False,
-    seed: options.Seed = 0,
     jobs: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -54,7 +53,7 @@ def rank(
         by=by,
         levels_from="training" if training else "cross_fit",
         n_jobs=jobs,
-        random_state=seed,
+        random_state=0,
     )
     if as_json:
         show_json(json_values.ranking_values(ranking))

@@ -14,18 +14,21 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import ProgressBar, progress_enabled
 
 if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.report.request import Progress
 
 __all__ = ["page_path", "report"]
 
 
-@options.with_tree_options
-@options.with_table_options()
+@options.with_options(
+    classes=options.REPORTED_CLASSES, tree=options.tree_options("margin"), table=options.tables()
+)
 def report(
     context: typer.Context,
     data: options.Data,
     target: options.Target,
-    tree_options: dict[str, Any],
+    classes: options.Classes,
+    tree: "TreeOptions",
     table: options.TableOptions,
     output: Annotated[
         Path | None,
@@ -52,17 +55,10 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Save the fitted tree, as sureleaf fit does."),
     ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(
-            help="The positive class.", show_default="yes, true, 1 or bad; or the rarest class"
-        ),
-    ] = None,
     label: Annotated[
         list[str] | None,
         typer.Option(metavar="CLASS=NAME", help="Name of a class on the page; may be repeated."),
     ] = None,
-    cost: options.Cost = None,
     unit: Annotated[
         str | None, typer.Option(help="Unit of the costs, such as €.", metavar="TEXT")
     ] = None,
@@ -111,13 +107,14 @@ def report(
 
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
+    from sureleaf.commands.learners import read_model
     from sureleaf.report import make_report
     from sureleaf.report.request import Origin
 
     prints_json = as_json is not None and str(as_json) == "-"
-    page = page_path(data, output, as_json, model, cost)
+    page = page_path(data, output, as_json, model, classes.cost)
     if save_model is not None:
-        options.check_output(save_model, data, model, cost)
+        options.check_output(save_model, data, model, classes.cost)
     question = table.read(data, target)
     origin = Origin(
         target,
@@ -135,18 +132,18 @@ def report(
             question.X,
             question.y,
             origin=origin,
-            **options.row_arguments(question, positive, cost),
+            **classes.arguments(question),
             level=level,
             confidence=confidence,
             utility=utility,
-            margin=tree_options.get("margin"),
+            margin=tree.parameters.get("margin"),
             seed=seed,
             n_jobs=jobs,
             progress=progress,
-            tree=_tree(model, tree_options, question.X),
+            tree=_tree(model, tree, question.X),
             labels=options.read_names(label or (), question.y),
             unit=unit,
-            against=[options.evaluated_model(name, {}, question.X) for name in against or ()],
+            against=[read_model(name, question.X) for name in against or ()],
         )
     if save_model is not None:
         result.tree.save(save_model)
@@ -155,13 +152,13 @@ def report(
         _show(result, question.n_left_out, page, as_json, save_model)
 
 
-def _tree(model: str | None, tree_options: dict[str, Any], X: Any) -> Any:
+def _tree(model: str | None, tree: "TreeOptions", X: Any) -> Any:
     """Return the tree to report on: a saved one, the one that is named, or that of the options."""
     from sureleaf.commands.predictions import is_model, load_tree
 
-    if model is not None and not tree_options and is_model(Path(model)):
+    if model is not None and not tree.written and is_model(Path(model)):
         return load_tree(Path(model), "report")
-    return options.evaluated_model(model, tree_options, X)
+    return options.evaluated_model(model, tree, X)
 
 
 def page_path(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Evaluation, EvaluationSummary, LearningCurve
-    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.evaluation.bootstrap_errors import BootstrapError
     from sureleaf.model.leaf_table import LeafTable
 
 __all__ = [
@@ -102,7 +102,7 @@ def ranking_values(ranking: "ColumnRanking") -> Values:
 
 
 def evaluation_values(
-    evaluation: "Evaluation", summary: "EvaluationSummary", plus: "PlusEstimates | None" = None
+    evaluation: "Evaluation", summary: "EvaluationSummary", errors: "BootstrapError | None" = None
 ) -> Values:
     """Return a classifier, how it was evaluated, and its measures."""
     values: Values = {
@@ -117,7 +117,12 @@ def evaluation_values(
         "confusion": evaluation.confusion().counts.tolist(),
         "warnings": list(summary.warnings),
     }
-    return values if plus is None else values | {"bootstrap_error": _fields(plus)}
+    if errors is None:
+        return values
+    spreads = {name: json_value(one) for name, one in errors.standard_errors.items()}
+    failures = {str(number): why for number, why in errors.failures.items()}
+    of_errors = _fields(errors) | {"standard_errors": spreads, "failures": failures}
+    return values | {"bootstrap_error": of_errors}
 
 
 def comparison_values(comparison: "Comparison") -> Values:

@@ -1,8 +1,5 @@
-"""Input of the commands: a labelled table from a file, and a classifier from its name."""
+"""A labelled table from a file, split into what a question needs."""
 
-import ast
-import importlib
-import operator
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,15 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.files import CsvFormat, read_file
 
-__all__ = ["Encoded", "Question", "read_model", "read_question"]
+__all__ = ["Question", "read_question"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,105 +139,3 @@ def _weights(column: Any, name: str) -> NDArray[np.float64]:
         raise InvalidArgumentError(
             f"--weight must be a column of numbers; got {name!r}, of type {column.type}."
         ) from None
-
-
-# A classifier by its name: TreeClassifier(pruning=None), sklearn.naive_bayes.GaussianNB.
-
-_OURS = ("TreeClassifier", "TreeClassifier.c45", "BaggedTreesClassifier")
-
-
-def read_model(text: str, X: Any) -> Any:
-    """Return the classifier that a text names, ready for the columns of X.
-
-    The text is a class of sureleaf by its name, or of another library by its full name, with or
-    without parameters. For classifiers of other libraries, each text value becomes a 0/1 column,
-    and missing numbers become the mean.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> X = pyarrow.table({"wind": [1.0, 2.0]})
-    >>> read_model("TreeClassifier(min_samples_leaf=5)", X).min_samples_leaf
-    5
-    >>> read_model("TreeClassifier.c45", X).criterion
-    'gain_ratio'
-    >>> read_model("sklearn.naive_bayes.GaussianNB", X)
-    GaussianNB()
-    """
-    name, options = _parse(text)
-    module, _, short = ("", "", name) if name in _OURS else name.rpartition(".")
-    if not module and short not in _OURS:
-        raise InvalidArgumentError(
-            f"--model must be {', '.join(_OURS[:-1])} or {_OURS[-1]}, or a classifier of another "
-            "library with its module, such as sklearn.ensemble.RandomForestClassifier; "
-            f"got {text!r}."
-        )
-    try:
-        learner = operator.attrgetter(short)(importlib.import_module(module or "sureleaf"))
-        if module and not (isinstance(learner, type) and hasattr(learner, "fit")):
-            raise TypeError("it is not a class with a method fit")  # it is not called, either
-        model = learner(**options)
-    except (ImportError, AttributeError, TypeError) as problem:
-        raise InvalidArgumentError(
-            f"--model must name a classifier, such as TreeClassifier(pruning=None) or "
-            f"sklearn.naive_bayes.GaussianNB(); got {text!r}: {problem}."
-        ) from None
-    return model if type(model).__module__.startswith("sureleaf") else _with_numbers(model, X)
-
-
-def _parse(text: str) -> tuple[str, dict[str, Any]]:
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-        options: dict[str, Any] = {}
-        if isinstance(node, ast.Call):
-            if node.args:
-                raise ValueError("every parameter needs its name")
-            options = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
-            node = node.func
-        return _dotted(node), options
-    except (SyntaxError, ValueError) as problem:
-        raise InvalidArgumentError(
-            "--model must be a name with parameters, such as TreeClassifier(max_depth=3); "
-            f"got {text!r} ({problem})."
-        ) from None
-
-
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
-    raise ValueError("not a name")
-
-
-def _with_numbers(model: Any, X: Any) -> Any:
-    """Encode text columns as 0/1 columns for a classifier that needs numbers."""
-    import pyarrow.types as kinds
-
-    def is_number(kind: Any) -> bool:
-        return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind))
-
-    numbers = [i for i, field in enumerate(X.schema) if is_number(field.type)]
-    words = [i for i in range(X.num_columns) if i not in numbers]
-    columns = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words),
-        (SimpleImputer(keep_empty_features=True), numbers),
-    )
-    return Encoded(
-        [("rows", FunctionTransformer(_as_objects)), ("columns", columns), ("model", model)]
-    )
-
-
-class Encoded(Pipeline):  # type: ignore[misc]
-    """A classifier with its encoding; its repr is that of the classifier alone."""
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return repr(self.steps[-1][1])
-
-
-def _as_objects(table: Any) -> Any:
-    """Return an Arrow table as rows of objects; None where a value is missing."""
-    rows = np.empty((table.num_rows, table.num_columns), dtype=object)
-    for i, column in enumerate(table.columns):
-        rows[:, i] = column.to_pylist()
-    return rows

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation import Estimate, Evaluation, EvaluationSummary, LearningCurve
-    from sureleaf.evaluation.bootstrap_errors import PlusEstimates
+    from sureleaf.evaluation.bootstrap_errors import BootstrapError
     from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
@@ -557,7 +557,7 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
 
 
 def show_evaluation(
-    evaluation: "Evaluation", summary: "EvaluationSummary", plus: "PlusEstimates | None" = None
+    evaluation: "Evaluation", summary: "EvaluationSummary", errors: "BootstrapError | None" = None
 ) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
@@ -572,13 +572,8 @@ def show_evaluation(
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", style="dim")
     yield table
-    if plus is not None:
-        yield Text(
-            f"Error: .632+ {plus.e632_plus:.4f}, .632 {plus.e632:.4f}, out of bag "
-            f"{plus.leave_one_out:.4f}, training rows {plus.training:.4f}, no information "
-            f"{plus.no_information:.4f}. Out-of-bag measures are a little pessimistic, because "
-            "the models see 63 % of the rows; .632+ corrects for it."
-        )
+    if errors is not None:
+        yield from _bootstrap_errors(errors)
     yield from _low_is_good(summary)
     if summary.cheapest is not None:
         label, least = summary.cheapest
@@ -602,6 +597,27 @@ def show_evaluation(
         yield Text(text, style="dim")
     for warning in summary.warnings:
         yield Text(visible(f"! {warning}"), style="yellow")
+
+
+_BOOTSTRAP_ERRORS = {
+    "training": "training rows: too low",
+    "plain": "plain bootstrap, all rows: too low",
+    "leave_one_out": "leave-one-out, rows out of the bag: a little too high",
+    "e632": ".632: too low where the training error is near 0",
+    "e632_plus": ".632+, recommended",
+}
+
+
+def _bootstrap_errors(errors: "BootstrapError") -> Iterator[RenderableType]:
+    """Yield the estimates of the error by bootstrap samples."""
+    table = number_table("error by bootstrap", "value", "standard error")
+    for name, text in _BOOTSTRAP_ERRORS.items():
+        spread = errors.standard_errors[name]
+        known = "-" if math.isnan(spread) else f"{spread:.4f}"
+        style = "bold" if name == "e632_plus" else ""
+        table.add_row(text, f"{getattr(errors, name):.4f}", known, style=style)
+    table.add_row("no information", f"{errors.no_information:.4f}", "", style="dim")
+    yield table
 
 
 def _matrix_note(

@@ -5,7 +5,7 @@ of 15 August 2022.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,9 @@ from sureleaf.random_streams import read_seed
 
 __all__ = [
     "BootstrapError",
-    "PlusEstimates",
     "bootstrap_error",
     "class_losses",
     "no_information_rate",
-    "plus_estimates",
 ]
 
 
@@ -152,6 +150,7 @@ def bootstrap_error(
     cost: ArrayLike | None = None,
     decide_by: ArrayLike | None = None,
     stratified: bool = False,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -170,6 +169,8 @@ def bootstrap_error(
         expected cost by its probabilities, and not what the estimator predicts.
     stratified : bool
         Whether each sample keeps the number of rows of each class.
+    groups : array-like, optional
+        Samples are then drawn group by group, and standard errors are NaN.
     estimator, X, y, sample_weight, n_jobs, progress, random_state
         As for `sureleaf.evaluate`.
 
@@ -189,7 +190,7 @@ def bootstrap_error(
     """
     check_estimator(estimator)
     check_choice("loss", loss, LOSSES)
-    table = read_labelled_table(X, y, sample_weight=sample_weight)
+    table = read_labelled_table(X, y, groups=groups, sample_weight=sample_weight)
     matrix = None
     if loss == "cost":
         if cost is None:
@@ -204,7 +205,7 @@ def bootstrap_error(
     full = _losses(fitter, np.arange(len(table)), loss, matrix, n_bootstraps, rule)
     if isinstance(full, str):
         raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
-    splits = design.splits(table.codes, seed=seed)
+    splits = design.splits(table.codes, groups=table.groups, seed=seed)
     jobs = ((split.train, loss, matrix, b, rule) for b, split in enumerate(splits))
     runs = fitter.run(_own_losses, jobs, n_jobs)
     rows, counts, failures = [], [], {}
@@ -221,38 +222,11 @@ def bootstrap_error(
             f"{describe(estimator)} failed on every one of {n_bootstraps} bootstraps, first with "
             f"{failures[0]}"
         )
-    return _combine(table, full, np.array(rows), np.array(counts), loss, failures)
-
-
-@dataclass(frozen=True)
-class PlusEstimates:
-    """The .632 estimates of the error of an evaluation by bootstrap samples."""
-
-    training: float
-    leave_one_out: float
-    e632: float
-    e632_plus: float
-    no_information: float
-
-
-def plus_estimates(
-    evaluation: Any, estimator: Any, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> PlusEstimates:
-    """Return .632 and .632+ of an evaluation by `Bootstrap`; costs one fit on all rows.
-
-    `bootstrap_error` gives the same, with standard errors, for the same seed.
-    """
-    table = read_labelled_table(X, y, sample_weight=sample_weight)
-    fitter = make_fitter(estimator, table, evaluation.seed)
-    full = _losses(fitter, np.arange(len(table)), "error", None, evaluation.design.n_bootstraps)
-    if isinstance(full, str):
-        raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
-    own = full[np.arange(len(table)), table.codes]
-    training = float(np.average(own, weights=table.weights))
-    gamma = no_information_rate(table.codes, full, table.weights)
-    out = float(evaluation.estimate("error").value)
-    plus = _plus(training, out, gamma)[1]
-    return PlusEstimates(training, out, 0.368 * training + 0.632 * out, plus, gamma)
+    result = _combine(table, full, np.array(rows), np.array(counts), loss, failures)
+    if table.groups is None:
+        return result
+    unknown = dict.fromkeys(result.standard_errors, math.nan)  # those of rows are too small
+    return replace(result, standard_errors=unknown, degrees_of_freedom=math.nan)
 
 
 def _losses(

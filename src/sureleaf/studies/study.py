@@ -152,7 +152,7 @@ class Learner:
         """Return the unfitted classifier for the columns of a table."""
         if not isinstance(self.model, str):
             return self.model
-        from sureleaf.commands.question import Encoded, read_model
+        from sureleaf.commands.learners import Encoded, read_model
 
         is_arrow = isinstance(table.X, pa.Table)
         model = read_model(self.model, table.X if is_arrow else pa.table({}))
@@ -166,8 +166,9 @@ class Learner:
     def identity(self) -> dict[str, Any]:
         """Return what decides about its results: class, parameters, versions."""
         if isinstance(self.model, str):
-            module = self.model.partition("(")[0].rpartition(".")[0].partition(".")[0]
-            return {"model": self.model, "versions": _versions({module or "sureleaf"})}
+            from sureleaf.commands.learners import libraries_of
+
+            return {"model": self.model, "versions": _versions(libraries_of(self.model))}
         packages: set[str] = set()
         return {"model": _described(self.model, packages), "versions": _versions(packages)}
 
