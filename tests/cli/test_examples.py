@@ -140,6 +140,7 @@ JSON = {
     "export": "export model.sureleaf -o tree.dot",
     "plan --p-max": "plan --p-max 0.75",
     "plan --half-width": "plan --half-width 0.05",
+    "test": "test rate 76/100",
     "reproduce": "reproduce xu2022",
 }
 

@@ -32,6 +32,7 @@ from sureleaf.cli import (
     report,
     reproduce,
     study,
+    test,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
 from sureleaf.errors import InvalidArgumentError, TextColumnWarning, shortened
@@ -101,6 +102,8 @@ _add(curve.curve)
 _add(audit.audit)
 _add(export.export)
 _add(plan.plan, context_settings={"allow_extra_args": True})
+# A negative number is a value, not an option.
+_add(test.test, context_settings={"ignore_unknown_options": True})
 _add(reproduce.reproduce)
 application.add_typer(study.study)
 _add(doctor.doctor)
