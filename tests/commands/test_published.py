@@ -58,7 +58,7 @@ def test_mcnemars_table_needs_all_rows_only_for_the_difference(capsys) -> None:
     of_rows = found(capsys, "mcnemar", 7, 18, "--rows", 200)
     assert of_rows["recommended"]["low"] == mcnemar(7, 18, 200).low
     _, out, _ = run(capsys, "test", "mcnemar", 7, 18, "--rows", 200)
-    assert "recommended: McNemar, mid-p; Tango's interval" in " ".join(out.split())
+    assert "recommended: McNemar, mid-p" in out
     assert found(capsys, "mcnemar", 0, 0)["recommended"]["p_value"] == 1
 
 
