@@ -104,7 +104,7 @@ def study() -> dict[str, Any]:
     ranking = {
         "names": names,
         "average_ranks": [1.0, 2.0, 3.0, 4.0],
-        "n_data_sets": 4,
+        "n_datasets": 4,
         "p_value": 0.00002,
         "critical_difference": 2.3,
         "groups": [["tree", "c45"]],

@@ -18,7 +18,7 @@ from tests.scale.tables import few_valued_table
 def test_fit_saves_the_model_that_the_library_fits(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--tree", "c45", "--max-depth", 3, "--drop", "id"]
+    options = ["--tree", "c45", "--tree", "max_depth=3", "--drop", "id"]
     for setting in (
         *("criterion=gini", "min_samples_leaf=9", "pruning=none", "leaf_estimate=laplace"),
         "categorical_split=subset",
@@ -54,11 +54,14 @@ def test_the_options_of_the_tree_are_parameters_of_the_library(
     X, y = rows.drop_columns(["id", "class"]), rows["class"]
     for options, expected in (
         ([], TreeClassifier(random_state=0)),
-        (["--tree", "default", "--margin", "0"], TreeClassifier(margin=0, random_state=0)),
+        (["--tree", "default", "--tree", "margin=0"], TreeClassifier(margin=0, random_state=0)),
         (["--max-leaves", "3"], TreeClassifier(max_leaves=3, random_state=0)),
-        (["--max-depth", "1"], TreeClassifier(max_depth=1, random_state=0)),
+        (["--tree", "max_depth=1"], TreeClassifier(max_depth=1, random_state=0)),
         (["--tree", "c45"], TreeClassifier.c45(random_state=0)),
-        (["--tree", "c45", "--max-depth", "1"], TreeClassifier.c45(max_depth=1, random_state=0)),
+        (
+            ["--tree", "c45", "--tree", "max_depth=1"],
+            TreeClassifier.c45(max_depth=1, random_state=0),
+        ),
     ):
         arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", *options]
         assert run(capsys, *arguments, "-o", tmp_path / "m.sureleaf")[0] == 0

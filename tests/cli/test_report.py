@@ -56,8 +56,8 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
     assert len(document["provenance"]["data_sha256"]) == 64
     assert document["methods"]["repeat"] == (
-        "sureleaf report rows.v2.csv --target class --json report.json --positive no"
-        " --cost '0,1;5,0' --confidence 0.9 --utility 0.6 --seed 3 --title 'A <title>'"
+        "sureleaf report rows.v2.csv --target class --json report.json --confidence 0.9 --utility 0.6"
+        " --seed 3 --title 'A <title>' --positive no --cost '0,1;5,0'"
         " --group site --weight mass --drop id"
     )
 
@@ -173,7 +173,7 @@ def test_a_saved_tree_is_reported_as_it_is(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "short.sureleaf"
-    options = ["--target", "class", "--drop", "id", "--drop", "site", "--max-depth", "1"]
+    options = ["--target", "class", "--drop", "id", "--drop", "site", "--tree", "max_depth=1"]
     assert not run(capsys, "fit", data, *options, "-o", path)[0]
     document = made(data, capsys, "--model", str(path))
     assert document["tree"]["rules"] == load(path).rules()

@@ -120,7 +120,7 @@ def test_a_study_that_cannot_run_is_not_begun(study: Path) -> None:
     file.write_text(STUDY.replace("max_leaves", "max_leavs"))
     done = sureleaf_here("study", "run", str(file))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "was not begun: learner 'small <tree>': --model must name a classifier" in done.stderr
+    assert "was not begun: learner 'small <tree>': --model must be a classifier" in done.stderr
 
 
 def test_a_store_that_is_named_wrongly_is_not_made(finished: Path, tmp_path: Path) -> None:

@@ -762,7 +762,7 @@ def stores(random: Random, folder: Path) -> str:
             str(store.status(name))
             document = study_document(StudyResults(store, name))
             answer = study_answer(document)
-            render_study(document, answer)
+            render_study(document.to_dict(), answer)
             list(show_study(document))
     finally:
         store.close()

@@ -490,20 +490,20 @@ def test_a_measure_that_a_learner_does_not_have_is_missing_with_its_reason(tmp_p
     study = small_study(learners=learners, measures=["nce", "accuracy"])
     store = Store(tmp_path / "study.db")
     run(study, store)
-    by_nce, by_accuracy = study_document(StudyResults(store))["measures"]
-    assert [one is None for one in by_nce["rows"][0]["estimates"]] == [False, True]
-    assert [one["learner"] for one in by_nce["undefined"]] == ["svm", "svm"]
-    assert "nce needs probabilities" in by_nce["undefined"][0]["reason"]
-    assert by_accuracy["undefined"] == []
+    by_nce, by_accuracy = study_document(StudyResults(store)).measures
+    assert [one is None for one in by_nce.rows[0].estimates] == [False, True]
+    assert [one.learner for one in by_nce.undefined] == ["svm", "svm"]
+    assert "nce needs probabilities" in by_nce.undefined[0].reason
+    assert by_accuracy.undefined == ()
 
 
 def test_the_intervals_of_a_page_have_its_level(finished):
     narrow, wide = (
-        study_document(StudyResults(finished[1]), level=level)["measures"][0]["rows"][0]
+        study_document(StudyResults(finished[1]), level=level).measures[0].rows[0]
         for level in (0.8, 0.99)
     )
-    for a, b in zip(narrow["estimates"], wide["estimates"], strict=True):
-        assert b["low"] < a["low"] < a["value"] == b["value"] < a["high"] < b["high"]
+    for a, b in zip(narrow.estimates, wide.estimates, strict=True):
+        assert b.low < a.low < a.value == b.value < a.high < b.high
 
 
 def test_the_name_of_a_worker_that_nobody_has_written_is_not_dead(tmp_path):
@@ -579,11 +579,13 @@ def test_a_study_file_is_read_with_its_data(tmp_path):
         '[[data]]\nname = "rows"\npath = "rows.csv"\ntarget = "class"\ndrop = ["c"]\n'
         '[[learners]]\nname = "tree"\nmodel = "TreeClassifier(max_leaves=2)"\n'
         '[[learners]]\nname = "bayes"\nmodel = "sklearn.naive_bayes.GaussianNB"\n'
+        '[[learners]]\nname = "bags"\nbagged = 2\ntree = ["c45", "pruning=none"]\n'
     )
     study = read_study(tmp_path / "study.toml")
     store = Store(tmp_path / "study.db")
     work(study, store, store.register(study))
-    assert store.status("study").done == 4
+    assert store.status("study").done == 6
+    assert study.learners[2].model.estimator.pruning is None
     results = StudyResults(store)
     assert results.measures == ("accuracy", "nce")
     assert results.estimates("nce")["rows"]["bayes"].value > 0
@@ -610,6 +612,11 @@ PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"
         ("name = " + "[" * 5000, "is not a TOML file"),
         ("colour = 1", "'colour' is not known; a study has"),
         ("name = 'x'", "'data' is missing or not a table, for example"),
+        (
+            PARTS.replace("model='b'", "tree='c45'"),
+            "learner 'a' must have a model, or tree, a list",
+        ),
+        (PARTS.replace("model='b'", "tree=['c4']"), "must be default, c45 or PARAMETER=VALUE"),
         (f"limits = {{minutes = 1}}\n{PARTS}", "limits has seconds and memory_mb; got minutes"),
     ],
 )

@@ -103,7 +103,8 @@ def reproduce(
 
     - sureleaf reproduce chawla2006 --data data
 
-    - sureleaf reproduce chawla2006 --tables a.csv b.csv --target class --store run.db
+    - sureleaf reproduce chawla2006 --tables a.csv b.csv --target class
+      --store run.db
     """
     own_tables = [*(tables or []), *(more_tables or [])]
     if document == "chawla2006":

@@ -220,11 +220,11 @@ def report(
     opened = _store(study_file, store)
     results = studies.StudyResults(opened, studies.read_study(study_file).name)
     document = studies.study_document(results, level=level)
-    answer = studies.study_answer(document)
+    answer, plain = studies.study_answer(document), document.to_dict()
     if output is not None or not as_json:
         with atomic_write(page) as file:
-            file.write(render_study(document, answer).encode())
+            file.write(render_study(plain, answer).encode())
     if as_json:
-        show_json(document | {"answer": answer})
+        show_json(plain | {"answer": answer})
     else:
         show(*show_study(document), answer, f"Page: {page}")

@@ -741,7 +741,7 @@ def show_many(
     """Yield the scores of classifiers on several tables, their ranks, and what differs."""
     ranks = dict(zip(many.names, many.average_ranks, strict=True))
     yield _score_table(measure, names, zip(files, scores, strict=True), ranks)
-    yield from _rank_tests(many.p_value, many.critical_difference, many.groups, many.level)
+    yield from _rank_tests(many)
     pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
     for pair in many.pairs:
         text = visible(f"{pair.first} - {pair.second}")
@@ -775,40 +775,36 @@ def _score_table(
     return table
 
 
-def _rank_tests(
-    p_value: float, critical_difference: float, groups: Sequence[Sequence[str]], level: float
-) -> Iterator[RenderableType]:
+def _rank_tests(many: "ManyComparison") -> Iterator[RenderableType]:
     """Yield what the average ranks of classifiers over several tables show."""
     yield Text("Rank 1 is the best on a table.", style="dim")
-    found = "no difference is shown" if p_value >= 1 - level else "they are not all equal"
-    yield Text(f"Are all equal? Friedman's test, p = {p_value:.4g}: {found}.")
-    names = [", ".join(visible(name) for name in group) for group in groups]
+    found = "no difference is shown" if many.p_value >= 1 - many.level else "they are not all equal"
+    yield Text(f"Are all equal? Friedman's test, p = {many.p_value:.4g}: {found}.")
+    names = [", ".join(visible(name) for name in group) for group in many.groups]
     yield Text(
-        f"Nemenyi's critical difference: {critical_difference:.2f} ranks. "
+        f"Nemenyi's critical difference: {many.critical_difference:.2f} ranks. "
         + (f"Not told apart: {'; '.join(names)}." if names else "All pairs differ by more.")
     )
 
 
-def show_study(document: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield, per measure, the values of all learners on all data sets and what their ranks show."""
-    for one in document["measures"]:
-        ranking, ranks = one["ranking"], {}
+def show_study(document: Any) -> Iterator[RenderableType]:
+    """Yield, per measure, the values of all learners on all data sets and what their ranks show.
+
+    The document is a `StudyDocument`.
+    """
+    for one in document.measures:
+        ranking, ranks = one.ranking, {}
         if ranking is not None:
-            ranks = dict(zip(ranking["names"], ranking["average_ranks"], strict=True))
+            ranks = dict(zip(ranking.names, ranking.average_ranks, strict=True))
         scores = (
-            (row["data"], [None if each is None else each["value"] for each in row["estimates"]])
-            for row in one["rows"]
+            (row.data, [None if each is None else each.value for each in row.estimates])
+            for row in one.rows
         )
-        yield _score_table(one["measure"].replace("_", " "), document["learners"], scores, ranks)
-        for each in one["undefined"]:
-            yield Text(visible(f"{each['learner']} on {each['data']}: {each['reason']}"))
+        yield _score_table(one.measure.replace("_", " "), document.learners, scores, ranks)
+        for each in one.undefined:
+            yield Text(visible(f"{each.learner} on {each.data}: {each.reason}"))
         if ranking is not None:
-            yield from _rank_tests(
-                ranking["p_value"],
-                ranking["critical_difference"],
-                ranking["groups"],
-                document["level"],
-            )
+            yield from _rank_tests(ranking)
     yield Text("")
 
 

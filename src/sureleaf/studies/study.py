@@ -430,7 +430,7 @@ def read_study(path: str | PathLike[str]) -> Study:
         )
     try:
         data = [_read_data(one, file.parent) for one in plain["data"]]
-        learners = [Learner(one["name"], one["model"]) for one in plain["learners"]]
+        learners = [_read_learner(one) for one in plain["learners"]]
     except (KeyError, TypeError) as problem:
         raise InvalidArgumentError(
             f"{file.name}: {problem} is missing or not a table, {_EXAMPLE}"
@@ -478,6 +478,23 @@ def _read_data(entry: Mapping[str, Any], folder: Path) -> DataSet:
     if positive is not None and not isinstance(positive, str | int | float):
         raise InvalidArgumentError(f"positive must be a text, a number or a bool; got {positive}.")
     return DataSet(name, path, entry["target"], tuple(drop), positive)
+
+
+def _read_learner(entry: Mapping[str, Any]) -> Learner:
+    """Return a learner: a text, or what the options of a tree describe."""
+    name, options = entry["name"], {key: entry[key] for key in entry if key != "name"}
+    if "tree" not in options and "bagged" not in options:
+        return Learner(name, options["model"])
+    from sureleaf.commands.learners import read_tree_options
+
+    tree, bagged = options.pop("tree", []), options.pop("bagged", None)
+    is_list = isinstance(tree, list) and all(isinstance(text, str) for text in tree)
+    if options or not is_list or not isinstance(bagged, int | None):
+        raise InvalidArgumentError(
+            f"learner {name!r} must have a model, or tree, a list of texts such as "
+            f'["c45", "pruning=none"], and bagged, a number of trees; got {dict(entry)}.'
+        )
+    return Learner(name, read_tree_options(tree, bagged=bagged).make())
 
 
 def _read_limits(entry: Mapping[str, Any], file: Path) -> Limits:
