@@ -56,8 +56,8 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
     assert len(document["provenance"]["data_sha256"]) == 64
     assert document["methods"]["repeat"] == (
-        "sureleaf report rows.v2.csv --target class --json report.json --confidence 0.9 --utility 0.6"
-        " --seed 3 --title 'A <title>' --positive no --cost '0,1;5,0'"
+        "sureleaf report rows.v2.csv --target class --json report.json --confidence 0.9"
+        " --utility 0.6 --seed 3 --title 'A <title>' --positive no --cost '0,1;5,0'"
         " --group site --weight mass --drop id"
     )
 
