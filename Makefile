@@ -180,6 +180,7 @@ toolchain:
 $(BIN)/python: | toolchain
 	@echo "Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
+	@echo "Downloading the build tools, up to a minute"
 	@$(PIP) --upgrade pip
 	@$(PIP) "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja "setuptools>=70.1"
 
@@ -192,6 +193,6 @@ EXTRAS-check := [test,check]
 EXTRAS-docs := [docs]
 EXTRAS-benchmark := [test,benchmark]
 $(VENV)/.installed $(VENV)/.installed-demo $(VENV)/.installed-test $(VENV)/.installed-check $(VENV)/.installed-docs $(VENV)/.installed-benchmark: $(SOURCES) | $(BIN)/python toolchain
-	@echo "Building and installing Sureleaf$(EXTRAS$(@:$(VENV)/.installed%=%)), a minute or two the first time"
+	@echo "Compiling the kernel and installing Sureleaf$(EXTRAS$(@:$(VENV)/.installed%=%)): a minute or two the first time, in silence"
 	@CXX="$(CXX)" $(PIP) --no-build-isolation -e '.$(EXTRAS$(@:$(VENV)/.installed%=%))'
 	@touch $@

@@ -27,6 +27,8 @@ def test_saved_evaluations_are_compared(
     assert result["difference"] == expected.difference
     assert result["verdict"] == expected.verdict
     assert result["sentence"] == expected.sentence
+    floored = run(capsys, "compare", *paths, "--measure", "nce(floor=0.01)", "--json")[1]
+    assert json.loads(floored)["measure"] == "nce(floor=0.01)"
 
 
 def test_two_models_are_compared_on_one_table(

@@ -531,8 +531,8 @@ MeasureName = Annotated[
     str | None,
     typer.Option(
         "--measure",
-        help="accuracy, auc, f_measure, nce (log loss), quadratic_loss, cost, decided_cost (cost "
-        "of the decisions with the least expected cost), ...",
+        help="accuracy, auc, f_measure, nce (log loss; nce(floor=0.001) where probabilities may be "
+        "0), quadratic_loss, cost, decided_cost (of the decisions of least expected cost), ...",
         show_default="accuracy; with costs decided_cost",
         autocompletion=complete_choices(*_MEASURES),
     ),

@@ -78,77 +78,26 @@ def number_table(*columns: str, tight: bool = False, **options: Any) -> Table:
     return table
 
 
-class WideText:
-    """Text that is shown whole or not at all: in a narrow table it gives way to numbers."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(0, min(len(self.text), options.max_width))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(self.text if options.max_width >= len(self.text) else "", no_wrap=True)
-
-
-class MeasureTable:
-    """Values with their intervals, which are wrapped where they do not fit: no number is cut.
-
-    The headings are those of names, values and intervals; `scale` is that of the bars, if any.
-    """
-
-    def __init__(self, *headings: str, scale: str = "") -> None:
-        self._headings = headings
-        self._scale = scale
-        self._rows: list[tuple[tuple[str, str, str], str, str]] = []
-
-    def add_row(self, name: str, value: str, limits: str, bar: str = "", style: str = "") -> None:
-        """Add a row of text with markup; the bar is left out where the terminal is narrow."""
-        self._rows.append(((name, value, limits), bar, style))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        unlimited = options.update_width(10_000)  # a measurement is cut at the width
-        without_bars = Measurement.get(console, unlimited, self._in_lines(bars=False)).maximum
-        if without_bars + 2 <= options.max_width:
-            yield self._in_lines(bars=bool(self._scale))
-        else:
-            yield self._wrapped()
-
-    def _in_lines(self, *, bars: bool) -> Table:
-        table = number_table(*self._headings, no_wrap=True)
-        if bars:
-            table.add_column(WideText(self._scale))
-        for cells, bar, style in self._rows:
-            table.add_row(*cells, *([WideText(bar)] if bars else []), style=style)
-        return table
-
-    def _wrapped(self) -> Table:
-        name, value, limits = self._headings
-        table = number_table(name, value, limits.replace(" interval", "\ninterval"), tight=True)
-        table.columns[0].overflow = "fold"
-        table.columns[1].no_wrap = table.columns[2].no_wrap = True
-        for (name, value, limits), _, style in self._rows:
-            table.add_row(name, value, limits.replace(" to ", " to\n"), style=style)
-        return table
-
-
 class FittedTable:
     """A table that leaves out whole columns where they do not fit, and says so: no number is cut.
 
-    The first column is left-aligned, the others right-aligned. The column `wrapped`, class names,
-    is wrapped if they are long. The columns `dispensable` are left out, the first one first.
+    The first column is left-aligned, the others right-aligned. The column `wrapped`, of names, is
+    wrapped if they are long. The columns `dispensable` are left out, the first one first. Before
+    them, and silently, so are the bars, whose `scale` is their heading.
     """
 
-    def __init__(self, *headings: str, wrapped: str, dispensable: Sequence[str]) -> None:
+    def __init__(
+        self, *headings: str, wrapped: str, dispensable: Sequence[str] = (), scale: str = ""
+    ) -> None:
         self.caption = ""
-        self._headings = headings
+        self._headings = (*headings, scale)
         self._wrapped = wrapped
-        self._dispensable = dispensable
-        self._rows: list[tuple[str, ...]] = []
+        self._dispensable = (*([scale] if scale else []), *dispensable)
+        self._rows: list[tuple[tuple[str, ...], str]] = []
 
-    def add_row(self, *cells: str) -> None:
+    def add_row(self, *cells: str, bar: str = "", style: str = "") -> None:
         """Add a row of text with markup."""
-        self._rows.append(cells)
+        self._rows.append(((*cells, bar), style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         unlimited = options.update_width(10_000)  # a measurement is cut at the width
@@ -158,27 +107,31 @@ class FittedTable:
             if Measurement.get(console, unlimited, table).minimum <= options.max_width:
                 break
         yield table
-        if left_out:
-            yield Text(f"Too narrow here to show: {', '.join(left_out)}", style="dim")
+        told = [heading for heading in left_out if heading != self._headings[-1]]
+        if told:
+            yield Text(f"Too narrow here to show: {', '.join(told)}", style="dim")
 
     def _without(self, left_out: Sequence[str]) -> Table:
         table = number_table(tight=True)
-        shown = [i for i, heading in enumerate(self._headings) if heading not in left_out]
+        shown = [i for i, one in enumerate(self._headings) if one and one not in left_out]
         for i in shown:
             heading = self._headings[i]
-            words = heading.split(" ") if len(heading) > MAX_WHOLE_LABEL else [heading]
-            widest = max((Text.from_markup(row[i]).cell_len for row in self._rows), default=0)
+            is_bar = i == len(self._headings) - 1
+            is_long = len(heading) > MAX_WHOLE_LABEL and not is_bar
+            words = heading.split(" ") if is_long else [heading]
+            cells = (Text.from_markup(row[i]).cell_len for row, _ in self._rows)
+            widest = max(cells, default=0)
             wraps = heading == self._wrapped and widest > MAX_WHOLE_LABEL
             least = max([*map(len, words), MAX_WHOLE_LABEL if wraps else widest])
             table.add_column(
                 heading,
-                justify="right" if i else "left",
+                justify="right" if i and not is_bar else "left",
                 min_width=least,
                 overflow="fold",
                 no_wrap=not wraps and len(words) == 1,
             )
-        for row in self._rows:
-            table.add_row(*(row[i] for i in shown))
+        for row, style in self._rows:
+            table.add_row(*(row[i] for i in shown), style=style)
         if self.caption:
             table.caption = self.caption
         return table
@@ -561,14 +514,16 @@ def show_evaluation(
 ) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
     yield from _accuracy_text(evaluation, summary)
-    table = MeasureTable("measure", "value", "interval", scale=f"{'0 to 1':<28}")
+    headings = ("measure", "value", "interval")
+    table = FittedTable(*headings, wrapped="measure", scale=f"{'0 to 1':<28}")
     for name, estimate in summary.estimates.items():
         on_scale = estimate.low >= 0 and estimate.high <= 1
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
         if math.isnan(estimate.value):
             table.add_row(name, NOTHING, "undefined")
             continue
-        table.add_row(name, _number(estimate.value), _interval(estimate), bar if on_scale else "")
+        cells = (name, _number(estimate.value), _interval(estimate))
+        table.add_row(*cells, bar=bar if on_scale else "")
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", style="dim")
     yield table
@@ -716,7 +671,8 @@ def show_comparison(
     low, difference, high = comparison.low, comparison.difference, comparison.high
     reach = 1.1 * max(abs(low), abs(high), comparison.margin) or 1.0
     scale = f"{f'-{reach:.3g} to {reach:.3g}':^31}"
-    table = MeasureTable(comparison.measure, "value", "interval", scale=scale)
+    headings = (comparison.measure, "value", "interval")
+    table = FittedTable(*headings, wrapped=comparison.measure, scale=scale)
     for name, value in zip(names, comparison.values, strict=True):
         table.add_row(name, _number(value), "")
     bar = interval_bar(low, difference, high, scale=(-reach, reach), width=31)
@@ -725,7 +681,7 @@ def show_comparison(
         "difference",
         _number(difference),
         f"{_number(low)} to {_number(high)}",
-        f"{bar[:15]}{middle}{bar[16:]}",
+        bar=f"{bar[:15]}{middle}{bar[16:]}",
     )
     yield table
     yield Text(visible(comparison.sentence), style="bold")
@@ -813,10 +769,11 @@ def show_curve(curve: "LearningCurve") -> Iterator[RenderableType]:
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
     scale = (min(ends, default=0.0), max(ends, default=1.0))
     heading = f"{f'{_number(scale[0])} to {_number(scale[1])}':<30}"
-    table = MeasureTable("rows", curve.measure.name, "interval", scale=heading)
+    headings = ("rows", curve.measure.name, "interval")
+    table = FittedTable(*headings, wrapped="rows", scale=heading)
     for size, estimate in zip(curve.sizes, curve.estimates, strict=True):
         bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=scale, width=30)
-        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar)
+        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar=bar)
     yield table
     yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by number of rows"
     if curve.stopped:
@@ -901,7 +858,8 @@ def _audit_headline(audit: "Audit") -> str:
 def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
     from sureleaf.report.audit_report import MEASURE_WORDS
 
-    table = MeasureTable("measure", "value", f"{level_percent(audit.level)} interval")
+    headings = ("measure", "value", f"{level_percent(audit.level)} interval")
+    table = FittedTable(*headings, wrapped="measure")
     reasons: list[str] = []
     errors, event = audit.audited.errors("calibration")
     for one in audit.measures.records():
