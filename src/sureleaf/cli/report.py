@@ -101,7 +101,8 @@ def report(
 
     - sureleaf report data.csv -t class --cost "0,5;1,0" --drop id
 
-    - sureleaf report loans.csv -t bad --label 1=default --label 0=paid --cost "0,1;5,0" --unit €
+    - sureleaf report loans.csv -t bad --label 1=default --label 0=paid
+      --cost "0,1;5,0" --unit €
 
     - sureleaf report data.csv -t class --max-leaves 8 --save-model tree.sureleaf
 
