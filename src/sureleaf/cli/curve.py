@@ -11,7 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
     from sureleaf.evaluation import NoChange, NotWorthwhile
-    from sureleaf.evaluation.curve_stopping import Schedule
+    from sureleaf.evaluation.learning_curves import Schedule
 
 __all__ = ["curve"]
 

@@ -451,27 +451,6 @@ def read_labels(text: str, y: Any) -> list[Any]:
     return [labels.get(word.strip(), word.strip()) for word in text.split(",")]
 
 
-def read_names(texts: Iterable[str], y: Any) -> dict[Any, str]:
-    """Return the names of classes that are written as CLASS=NAME.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_names(["1=default", "0=paid"], np.array([0, 1]))
-    {1: 'default', 0: 'paid'}
-    """
-    labels, names = _labels_by_text(y), {}
-    for text in texts:
-        label, equals, name = text.partition("=")
-        if not equals or not name or label not in labels:
-            raise InvalidArgumentError(
-                f"--label must be CLASS=NAME, where CLASS is a label of the target; got {text!r}."
-                f"{suggestion(label, labels)}"
-            )
-        names[labels[label]] = name
-    return names
-
-
 def _labels_by_text(y: Any) -> dict[str, Any]:
     return {str(label): label for label in dict.fromkeys(y.tolist())}
 
