@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,9 @@ __all__ = [
     "STANDARD_ERRORS",
     "Basis",
     "Cell",
-    "CellRecord",
     "Computed",
     "Part",
-    "PartRecord",
     "Reproduction",
-    "ReproductionRecord",
     "Verdict",
     "by_arithmetic",
     "by_library",
@@ -114,21 +111,6 @@ def by_arithmetic(value: Scalar, standard_error: float | None = None) -> Compute
     return Computed(float(value), Basis.ARITHMETIC, standard_error)
 
 
-class CellRecord(TypedDict):
-    """A cell in JSON."""
-
-    row: str
-    column: str
-    printed: float
-    decimals: int
-    defined: float
-    other: float | None
-    standard_error: float | None
-    basis: str
-    verdict: str
-    note: str
-
-
 @dataclass(frozen=True)
 class Cell:
     """One printed figure beside its recomputed value.
@@ -163,7 +145,7 @@ class Cell:
         """Return the value that the document should have printed, by its own computation."""
         return self.defined if self.other is None else self.other
 
-    def to_dict(self) -> CellRecord:
+    def to_dict(self) -> dict[str, Any]:
         """Return the cell as plain values for JSON."""
         return {
             "row": self.row,
@@ -217,33 +199,34 @@ def check_cell(
     return replace(cell, verdict=Verdict.MISPRINT, note=note)
 
 
-def _count(cells: Iterable[Cell], basis: Basis | None = None) -> Counts:
-    verdicts = [cell.verdict for cell in cells if basis in (None, cell.basis)]
-    return {verdict: verdicts.count(verdict) for verdict in Verdict}
+class _Counted:
+    """Counts of cells by verdict, of a part or of a document."""
 
+    cells: Any  # the cells that are counted
 
-def _counts_text(counts: Counts) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    @property
+    def counts(self) -> Counts:
+        """Number of cells by verdict."""
+        return self._count(*Basis)
 
+    def counts_of(self, basis: Basis) -> Counts:
+        """Return the number of cells with this basis, by verdict."""
+        return self._count(basis)
 
-def _counts_record(counts: Counts) -> dict[str, int]:
-    return {str(verdict): count for verdict, count in counts.items()}
+    def _count(self, *bases: Basis) -> Counts:
+        verdicts = [cell.verdict for cell in self.cells if cell.basis in bases]
+        return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
+    def _counts_record(self) -> dict[str, Any]:
+        by_basis = {str(basis): self.counts_of(basis) for basis in Basis}
+        return {"counts": self.counts, "counts_by_basis": by_basis}
 
-class PartRecord(TypedDict):
-    """A part in JSON; `counts_by_basis` maps a basis to its counts by verdict."""
-
-    name: str
-    title: str
-    definition: str
-    other_computation: str
-    counts: dict[str, int]
-    counts_by_basis: dict[str, dict[str, int]]
-    cells: list[CellRecord]
+    def _counts_text(self) -> str:
+        return ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(_Counted):
     """A table, example or passage of a document, compared cell by cell."""
 
     name: str  # such as ``"table 3"``
@@ -252,15 +235,6 @@ class Part:
     # How the document seems to have computed them instead; empty if there is no other way.
     other_computation: str
     cells: tuple[Cell, ...]  # row by row; empty for a part without figures to recompute
-
-    @property
-    def counts(self) -> Counts:
-        """Number of cells by verdict."""
-        return _count(self.cells)
-
-    def counts_of(self, basis: Basis) -> Counts:
-        """Return the number of cells with this basis, by verdict."""
-        return _count(self.cells, basis)
 
     def of(self, verdict: Verdict) -> list[Cell]:
         """Return the cells with this verdict."""
@@ -279,34 +253,23 @@ class Part:
 
         return replace(self, cells=tuple(noted(cell) for cell in self.cells))
 
-    def to_dict(self) -> PartRecord:
+    def to_dict(self) -> dict[str, Any]:
         """Return the part as plain values for JSON."""
         return {
             "name": self.name,
             "title": self.title,
             "definition": self.definition,
             "other_computation": self.other_computation,
-            "counts": _counts_record(self.counts),
-            "counts_by_basis": {str(b): _counts_record(self.counts_of(b)) for b in Basis},
+            **self._counts_record(),
             "cells": [cell.to_dict() for cell in self.cells],
         }
 
     def __repr__(self) -> str:
-        return f"Part({self.name!r}: {len(self.cells)} cells, {_counts_text(self.counts)})"
-
-
-class ReproductionRecord(TypedDict):
-    """A recomputed document in JSON."""
-
-    document: str
-    source: str
-    counts: dict[str, int]
-    counts_by_basis: dict[str, dict[str, int]]
-    parts: list[PartRecord]
+        return f"Part({self.name!r}: {len(self.cells)} cells, {self._counts_text()})"
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(_Counted):
     """A recomputed document."""
 
     document: str  # its short name
@@ -317,15 +280,6 @@ class Reproduction:
     def cells(self) -> list[Cell]:
         """The cells of all parts."""
         return [cell for part in self.parts for cell in part.cells]
-
-    @property
-    def counts(self) -> Counts:
-        """Number of cells by verdict."""
-        return _count(self.cells)
-
-    def counts_of(self, basis: Basis) -> Counts:
-        """Return the number of cells with this basis, by verdict."""
-        return _count(self.cells, basis)
 
     def part(self, name: str) -> Part:
         """Return the part with this name."""
@@ -342,16 +296,14 @@ class Reproduction:
         """Return the reproduction with these parts only, in the order given."""
         return replace(self, parts=tuple(self.part(name) for name in names))
 
-    def to_dict(self) -> ReproductionRecord:
+    def to_dict(self) -> dict[str, Any]:
         """Return the reproduction as plain values for JSON."""
         return {
             "document": self.document,
             "source": self.source,
-            "counts": _counts_record(self.counts),
-            "counts_by_basis": {str(b): _counts_record(self.counts_of(b)) for b in Basis},
+            **self._counts_record(),
             "parts": [part.to_dict() for part in self.parts],
         }
 
     def __repr__(self) -> str:
-        counts = _counts_text(self.counts)
-        return f"Reproduction({self.document!r}: {len(self.parts)} parts, {counts})"
+        return f"Reproduction({self.document!r}: {len(self.parts)} parts, {self._counts_text()})"
