@@ -71,7 +71,7 @@ def reproduce(
         typer.Option(
             min=1, help="How often 30 % of the rows are held out.", rich_help_panel=_EXPERIMENT
         ),
-    ] = 3,
+    ] = 10,
     store: Annotated[
         str | None,
         typer.Option(

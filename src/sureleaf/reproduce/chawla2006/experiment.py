@@ -38,7 +38,7 @@ __all__ = [
     "run_experiment",
 ]
 
-REPEATS = 3
+REPEATS = 10
 FLOOR = 1e-6
 """What a probability of zero counts as in NCE; the document does not say what it does."""
 
