@@ -272,10 +272,11 @@ def calibration_line(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> CalibrationLine:
-    """Return the intercept and the slope of calibration [1]_, with intervals.
+    """Return the intercept and the slope of calibration, with intervals.
 
-    Intervals are those of the sandwich estimator, with the t distribution; rows of a group need not
-    be independent. Where one of the two does not exist it is NaN, and its method says why.
+    The line is that of [1]_. Intervals are those of the sandwich estimator, with the t
+    distribution; rows of a group need not be independent. Where one of the two does not exist it is
+    NaN, and its method says why.
 
     A probability of 0 or 1 has no logit. It counts as half a row of the n rows from 0 or 1, 1 / (2
     n), or as the predicted probability nearest to 0 or 1 if that is nearer. The method says so.

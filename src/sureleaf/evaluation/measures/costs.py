@@ -253,7 +253,9 @@ def net_benefit(
     labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> NetBenefit:
-    """Net benefit at each threshold t: ``(TP - FP t / (1 - t)) / n``, a decision curve [1]_.
+    """Net benefit at each threshold t: ``(TP - FP t / (1 - t)) / n``.
+
+    Drawn over the thresholds it is a decision curve [1]_.
 
     Parameters
     ----------

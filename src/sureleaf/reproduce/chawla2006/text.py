@@ -78,7 +78,10 @@ def replication_text(replication: Replication) -> list[RenderableType]:
 
 def _how(experiment: Experiment) -> str:
     times = "once" if experiment.repeats == 1 else f"{experiment.repeats} times"
-    return f"{TEST_SHARE:.0%} of the rows held out {times}, seed {experiment.seed}. NCE in nats; a probability of zero counts as {experiment.floor:g}."
+    return (
+        f"{TEST_SHARE:.0%} of the rows held out {times}, seed {experiment.seed}. NCE in nats; a "
+        f"probability of zero counts as {experiment.floor:g}."
+    )
 
 
 def _heading(text: str) -> Text:
