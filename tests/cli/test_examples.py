@@ -63,6 +63,8 @@ def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     patient, ill = rng.integers(0, 30, 120), rng.random(120) < 0.5
     visits = {"patient": patient, "fever": rng.normal(size=120) + 2 * ill, "ill": ill}
     pq.write_table(pa.table(visits), folder / "visits.parquet")
+    loans = pd.DataFrame({"income": rng.normal(size=120), "bad": rng.integers(0, 2, 120)})
+    loans.to_csv(folder / "loans.csv", index=False)
     (folder / "folder-of-parquet").mkdir()
     for name in ("a", "b"):
         rows = pa.Table.from_pandas(pd.read_csv(folder / f"{name}.csv"))

@@ -19,7 +19,7 @@ from benchmarks.quality.promises.record import (
     shown,
 )
 from sureleaf.comparison import five_by_two_f, paired_t
-from sureleaf.comparison.verdict import decide
+from sureleaf.comparison.verdict import verdict_of
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import corrected_resampled
 
@@ -171,7 +171,7 @@ def equivalence(runs: int, sizes: tuple[int, ...] = (200, 1000)) -> Iterator[Pro
             for columns, design in ((10, "10 folds"), (100, "10 folds x 10")):
                 tests = [paired_t(row, corrected=1 / 9) for row in gaps[:, :columns]]
                 words = [
-                    decide(test.low, test.high, test.p_value, level=LEVEL, margin=margin)
+                    verdict_of(test.low, test.high, test.p_value, level=LEVEL, margin=margin)
                     for test in tests
                 ]
                 yield false_positives(

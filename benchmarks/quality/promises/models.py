@@ -16,7 +16,7 @@ from benchmarks.quality.promises.record import (
     power,
 )
 from sureleaf.comparison import auc_difference, bootstrap_difference, mcnemar, rows_to_detect
-from sureleaf.comparison.verdict import decide
+from sureleaf.comparison.verdict import verdict_of
 from sureleaf.evaluation.intervals import bootstrap_mean
 from sureleaf.evaluation.measures.ranking import delong_interval
 
@@ -110,7 +110,9 @@ def verdicts(runs: int, sizes: tuple[int, ...] = (100, 1000, 5000)) -> Iterator[
     for n in sizes:
         for truth in (0.0, 0.02, 0.03, 0.06):
             masses, found = tables(n, (0.1 + truth) / 2, (0.1 - truth) / 2, runs)
-            words = [decide(low, high, p, level=LEVEL, margin=margin) for low, high, p, _ in found]
+            words = [
+                verdict_of(low, high, p, level=LEVEL, margin=margin) for low, high, p, _ in found
+            ]
             true = {"better": truth > margin, "worse": False, "equivalent": truth <= margin}
             wrong = np.array([not true.get(word, True) for word in words], dtype=float)
             share = float(masses @ wrong)
@@ -130,7 +132,7 @@ def equivalence(runs: int, sizes: tuple[int, ...] = (100, 500, 2000, 10_000)) ->
         for margin, discordance in ((0.02, 0.05), (0.05, 0.1), (0.05, 0.3)):
             masses, found = tables(n, (discordance + margin) / 2, (discordance - margin) / 2, runs)
             equivalent = [
-                decide(low, high, p, level=LEVEL, margin=margin) == "equivalent"
+                verdict_of(low, high, p, level=LEVEL, margin=margin) == "equivalent"
                 for low, high, p, _ in found
             ]
             yield false_positives(

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.quality.promises.folds import differences, true_error
 from benchmarks.quality.promises.record import LEVEL, Promise, power
 from sureleaf.comparison import mcnemar, paired_t
-from sureleaf.comparison.verdict import PLANNED_POWER, DifferenceTest, decide, rows_until
+from sureleaf.comparison.verdict import PLANNED_POWER, DifferenceTest, rows_until, verdict_of
 
 Draw = Callable[[np.random.Generator, int], DifferenceTest]
 
@@ -50,7 +50,7 @@ def share_reached(
         assert needed is not None
         rows.append(needed)
         test = draw(rng, needed)
-        verdict = decide(test.low, test.high, test.p_value, level=LEVEL, margin=margin)
+        verdict = verdict_of(test.low, test.high, test.p_value, level=LEVEL, margin=margin)
         reached += verdict == wanted
     return reached / runs, round(float(np.median(rows)))
 

@@ -266,7 +266,7 @@ def round_ticks(low: float, high: float) -> list[float]:
     Examples
     --------
     >>> round_ticks(0.517, 0.712), round_ticks(0.7, 0.7)
-    ([0.5, 0.55, 0.6, 0.65, 0.7, 0.75], [0.69, 0.7, 0.71])
+    ([0.5, 0.55, 0.6, 0.65, 0.7, 0.75], [0.69, 0.695, 0.7, 0.705, 0.71])
     """
     if high - low < 1e-9:
         reach = max(abs(low) / 100, 1e-9)
