@@ -12,8 +12,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp src -name '*.hpp' -o -
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
-	$(BIN)/sureleaf leaves examples/labor.csv --target class
-	$(BIN)/sureleaf report examples/credit-g.csv --target class --cost "0,5;1,0" -o demo/credit-g-report.html
+	$(BIN)/sureleaf report examples/credit-g.csv --target class --label bad=default --label good=repaid --cost "0,200;100,0" --unit € -o demo/credit-g-report.html
 	$(BIN)/sureleaf reproduce zhang2024 --figures demo
 	@echo
 	@echo "Open demo/credit-g-report.html in a browser. Then try:"
@@ -132,6 +131,7 @@ pictures: $(VENV)/.installed-test
 	$(BIN)/python docs/draw_leaves.py > docs/leaves.svg
 	$(BIN)/python docs/draw_plots.py docs/plots.png
 	$(BIN)/python docs/draw_report.py > docs/report.png
+	$(BIN)/python docs/draw_doors.py
 
 # The documentation site, in build/docs/index.html. A warning is an error: a link that leads nowhere,
 # a name that does not exist, a page that no other page lists.

@@ -25,10 +25,12 @@ def report(page: Path) -> None:
     origin = Origin(
         TARGET,
         source=DATA.name,
-        command=f"sureleaf report {DATA.name} --target class --cost '0,5;1,0'",
+        command=f"sureleaf report {DATA.name} --target class --label bad=default "
+        "--label good=repaid --cost '0,200;100,0' --unit €",
     )
     X, y = table.drop_columns([TARGET]), table[TARGET].to_pylist()
-    made = make_report(X, y, cost=[[0, 5], [1, 0]], origin=origin)
+    labels = {"bad": "default", "good": "repaid"}
+    made = make_report(X, y, cost=[[0, 200], [100, 0]], labels=labels, unit="€", origin=origin)
     made.to_html(page)
 
 

@@ -14,7 +14,6 @@ from tests.cli.command import sureleaf_here
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-PAGES = list((ROOT / "docs").glob("*.md"))
 SITE = sorted(
     str(page.relative_to(ROOT))
     for page in (ROOT / "docs").rglob("*.md")
@@ -68,8 +67,33 @@ def test_linked_files_exist(name: str) -> None:
         assert ((ROOT / name).parent / target).exists(), target
 
 
-def test_the_readme_links_to_every_page_of_the_documentation() -> None:
-    assert {page.name for page in PAGES} <= set(re.findall(r"docs/([\w-]+\.md)", README))
+def test_the_readme_has_at_most_900_words_and_its_code_comes_first() -> None:
+    assert len(README.split()) <= 900
+    before_code, _, code = README.partition("```python\n")
+    assert len(before_code.split()) <= 100
+    assert len(re.findall(r"^(?:>>>|\.\.\.) ", code, flags=re.MULTILINE)) == 8
+    assert "do not trust\n" in code
+
+
+def test_the_readme_compares_with_the_other_tools_and_says_no_regression() -> None:
+    section = README.partition("## Beside other tools")[2]
+    rows = [
+        [cell.strip() for cell in row.split("|")[1:-1]]
+        for row in section.splitlines()
+        if row.startswith("|")
+    ]
+    tools = "Sureleaf scikit-learn C5.0 ydf imodels MAPIE skore"
+    assert rows[0] == ["", *tools.split()]
+    assert {len(row) for row in rows} == {8}
+    assert next(row[1] for row in rows if row[0] == "regression") == "no"
+
+
+def test_the_readme_shows_the_report_that_make_demo_writes() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = re.search(r"^sureleaf (report .*)$", README, flags=re.MULTILINE)
+    assert shown is not None
+    assert f"$(BIN)/sureleaf {shown.group(1)} -o demo/" in makefile
+    assert f"\nsureleaf {shown.group(1)}\n" in (ROOT / "docs" / "report.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
@@ -94,8 +118,9 @@ def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() 
         assert (source / name).is_dir() or (source / f"{name}.py").is_file(), name
 
 
-def test_the_readme_lists_the_sections_of_the_report() -> None:
-    sections = re.findall(r"^\d\. \*\*(.+?)\*\*", README, flags=re.MULTILINE)
+def test_the_page_on_the_report_lists_its_sections() -> None:
+    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^\d\. \*\*(.+?)\*\*", page, flags=re.MULTILINE)
     assert sections == [page.title for page in PAGES_OF_THE_REPORT]
 
 

@@ -96,7 +96,7 @@ def test_the_commands_of_the_demo_work(command_line: Any, tmp_path: Path) -> Non
     suggested = re.findall(
         r"echo \".*\$\(BIN\)/sureleaf (.+)\"$", recipe.group(1), flags=re.MULTILINE
     )
-    assert (len(run), len(suggested)) == (3, 3)
+    assert (len(run), len(suggested)) == (2, 3)
     for command in [*run, *suggested]:
         adapted = re.sub(r"\bdemo\b", str(tmp_path), command).replace(
             "YOUR.csv --target COLUMN", f"examples/labor.csv --target class -o {tmp_path}/own.html"
