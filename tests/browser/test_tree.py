@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
 
@@ -23,6 +25,55 @@ def in_view(page: Any) -> int:
             }"""
         )
     )
+
+
+def outside(page: Any, view: str, boxes: str) -> int:
+    """Count the boxes that are not wholly inside the panel, or wider than the page."""
+    return int(
+        page.evaluate(
+            """([view, boxes]) => {
+              const around = document.querySelector(view).getBoundingClientRect();
+              const found = [...document.querySelectorAll(boxes)];
+              const all = found.map((one) => one.getBoundingClientRect());
+              return all.filter((box) => box.left < around.left || box.right > around.right + 0.5
+                || box.right > window.innerWidth || box.top < around.top
+                || box.bottom > around.bottom + 0.5).length;
+            }""",
+            [view, boxes],
+        )
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("depth", range(2, 9))
+def test_the_tree_opens_fitted_with_all_its_flagged_leaves(
+    show: Show, depth: int, width: int
+) -> None:
+    made = document(n_leaves=depth + 1, chain=True)
+    assert made["tree"]["depth"] == depth
+    flagged = sum(bool(node["flagged"]) for node in made["tree"]["nodes"])
+    page = show(made, viewport={"width": width, "height": 860})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert items(page) == 2 * depth + 1
+    assert outside(page, "#tree-view", "#tree-view .node .box, #tree-view .edge-label") == 0
+    assert page.locator("#tree-view .warn-box").count() == flagged
+    first = ".picture .node .box, .picture .edge-label" if width > 800 else ".outline .end"
+    assert outside(page, ".first-tree", first) == 0
+    marked = ".picture .warn-box" if width > 800 else ".outline .flag"
+    assert page.locator(marked).count() == flagged
+    ends = ".picture .node.leaf" if width > 800 else ".outline .end"
+    assert page.locator(ends).count() == depth + 1
+    assert "the branches with the most rows" not in page.locator("#answer").inner_text()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_large_tree_opens_with_the_levels_that_fit(show: Show, width: int) -> None:
+    made = document(n_leaves=60)
+    page = show(made, viewport={"width": width, "height": 860})
+    assert 3 < items(page) < 119
+    assert outside(page, "#tree-view", "#tree-view .node .box, #tree-view .edge-label") == 0
+    assert "flagged" in page.locator("#tree-view").text_content()
+    assert page.locator(".picture .node.leaf, .picture .node.inner").count() > 10
 
 
 def test_a_tree_of_859_leaves_is_not_an_empty_panel_when_it_is_expanded(show: Show) -> None:

@@ -26,14 +26,15 @@ def tree(
     seed: int = 0,
     unseen: str = "mixture",
     missing: str = "fraction",
+    chain: bool = False,
 ) -> Document:
-    """Split the largest leaf until there are enough; every third test is by category."""
+    """Split the largest leaf, or the last, until there are enough; every third test is by category."""
     draw = random.Random(seed)
     counts = [float(draw.randint(2 * n_leaves, 6 * n_leaves)) for _ in range(n_classes)]
     nodes = [_node(0, None, None, counts)]
     open_leaves = [0]
     while len(open_leaves) < n_leaves:
-        at = max(open_leaves, key=lambda node: nodes[node]["n"])
+        at = open_leaves[-1] if chain else max(open_leaves, key=lambda node: nodes[node]["n"])
         open_leaves.remove(at)
         kind = len(nodes) % 3 if len(open_leaves) + 3 <= n_leaves else 0
         open_leaves += _split(nodes, at, {0: 0, 1: 1, 2: 2}[kind], draw, missing)
@@ -233,10 +234,11 @@ def document(
     seed: int = 0,
     unseen: str = "mixture",
     missing: str = "fraction",
+    chain: bool = False,
 ) -> Document:
     """Return a whole document with the tree and the classes asked for."""
     draw = random.Random(seed + 1)
-    found = tree(n_leaves, len(labels), seed, unseen, missing)
+    found = tree(n_leaves, len(labels), seed, unseen, missing, chain)
     counts = found["nodes"][0]["counts"]
     rows = sum(counts)
     for example in found["example_rows"]:

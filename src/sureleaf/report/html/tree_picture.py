@@ -1,7 +1,7 @@
 """The tree of the first screen: a drawing that fits the page, and an outline that fits a phone.
 
-Both show the same nodes, at most twelve of them without branches. A node that is not drawn further
-says how many leaves it has, and how many of them are flagged.
+Both show the same nodes, at most twelve of them without branches: a smaller tree is whole. A node
+that is not drawn further says how many leaves it has, and how many of them are flagged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,11 @@ from sureleaf import formatting
 
 __all__ = ["Branch", "TreePicture", "tree_picture"]
 
-MOST_ENDS, MOST_DEPTH = 12, 8
-WIDTH = 1140.0
-"""The drawing is at most so wide, in pixels: the width of the page on a desk."""
+MOST_ENDS = 12
+WIDTH, SMALLEST = 1140.0, 0.8
+"""The width of the page on a desk, in pixels, and how far a wider drawing is made smaller."""
 ROOMY = 1000.0
-TEXT_LENGTHS = (30, 24, 19, 15, 12)
-"""Names and tests are cut to the first of these lengths with which the drawing fits."""
-END, GAP = 38.0, 8.0
+END, GAP, LINE = 38.0, 8.0, 15.0
 FONT, SMALL = 13.0, 11.5
 CURVE, THICKEST = 26.0, 24.0
 OR_MISSING = " or missing"
@@ -58,18 +56,16 @@ class TreePicture:
 
 def tree_picture(document: Mapping[str, Any]) -> TreePicture:
     """Return the drawing and the outline of the tree of a report."""
-    for deepest in range(min(document["tree"]["depth"], MOST_DEPTH), -1, -1):
+    n_leaves, depth = document["tree"]["n_leaves"], document["tree"]["depth"]
+    for deepest in range(depth, -1, -1):
         root = _branch(document, document["tree"]["nodes"][0], _shown(document, deepest))
-        for longest in TEXT_LENGTHS:
-            box = _boxes(root, 0, longest)
-            width, height = _place(box)
-            if width <= WIDTH:
-                break
-        if width <= WIDTH:
-            break
-    n_leaves = sum(one.is_leaf for one in _ends(root))
-    is_whole = n_leaves == document["tree"]["n_leaves"]
-    return TreePicture(root, is_whole, _svg(box, width, height))
+        for layout in LAYOUTS:
+            box = _boxes(root, 0, layout)
+            width, height = _place(box, layout)
+            if width <= layout.widest:
+                is_whole = sum(one.is_leaf for one in _ends(root)) == n_leaves
+                return TreePicture(root, is_whole, _svg(box, width, height, layout))
+    raise AssertionError("the root alone always fits")
 
 
 def _shown(document: Mapping[str, Any], deepest: int) -> set[int]:
@@ -173,6 +169,28 @@ def _ends(branch: Branch) -> list[Branch]:
 # The drawing.
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """How long names and tests may be, where tests are written, and how wide the drawing may be."""
+
+    longest: int
+    above: bool = False
+    widest: float = WIDTH
+
+    @property
+    def line(self) -> float:
+        """The height of an end, with its test if that is above it."""
+        return END + GAP + (LINE if self.above else 0)
+
+
+LAYOUTS = (
+    *(_Layout(longest) for longest in (30, 24, 19)),
+    *(_Layout(longest, above=True) for longest in (30, 24, 19)),
+    *(_Layout(longest, above=True, widest=WIDTH / SMALLEST) for longest in (24, 19, 12)),
+)
+"""The first with which the drawing fits is taken: tests are beside the boxes if possible."""
+
+
 @dataclass
 class _Box:
     branch: Branch
@@ -189,16 +207,16 @@ class _Box:
         return [self, *(box for child in self.children for box in child.all)]
 
 
-def _boxes(branch: Branch, depth: int, longest: int) -> _Box:
-    title, sub = _cut(branch.title, longest), branch.sub
-    flag = 22.0 if branch.n_flagged and not branch.children else 0.0
+def _boxes(branch: Branch, depth: int, layout: _Layout) -> _Box:
+    title, sub = _cut(branch.title, layout.longest), branch.sub
+    flag = 24.0 if branch.n_flagged and not branch.children else 0.0
     width = max(_text_width(title, FONT) * 1.12 + flag, _text_width(sub, SMALL)) + 22
-    label = _cut(branch.value, longest)
-    children = [_boxes(child, depth + 1, longest) for child in branch.children]
+    label = _cut(branch.value, layout.longest)
+    children = [_boxes(child, depth + 1, layout) for child in branch.children]
     return _Box(branch, depth, (title, sub), label, width, children=children)
 
 
-def _place(root: _Box) -> tuple[float, float]:
+def _place(root: _Box, layout: _Layout) -> tuple[float, float]:
     """Place the boxes from left to right, one line per end; return width and height."""
     boxes = root.all
     levels = [
@@ -209,44 +227,49 @@ def _place(root: _Box) -> tuple[float, float]:
     for level, below in pairwise([*levels, []]):
         for box in level:
             box.x = left
-        if below:
-            labels = max(_text_width(box.label, SMALL) for box in below)
-            left += max(box.width for box in level if box.children) + CURVE + labels + 16
-    width = max(box.x + box.width for box in boxes) + 10
+        labels = max((_text_width(box.label, SMALL) for box in below), default=0.0)
+        inner = [box for box in level if box.children]
+        left += max((box.width for box in inner), default=0.0) + CURVE
+        if layout.above:
+            above = max((_text_width(box.label, SMALL) for box in inner), default=0.0)
+            left = max(left, level[0].x + above + 6)
+        else:
+            left += labels + 16
+    width = max(
+        box.x + max(box.width, layout.above * _text_width(box.label, SMALL)) for box in boxes
+    )
+    width += 10
     if len(levels) > 1 and width < ROOMY:  # there is room for wider branches
         wider = min(100.0, (ROOMY - width) / (len(levels) - 1))
         for box in boxes:
             box.x += wider * box.depth
         width += wider * (len(levels) - 1)
-    return width, _place_lines(boxes)
-
-
-def _place_lines(boxes: list[_Box]) -> float:
-    """Place the ends below each other, other boxes midway; return the height."""
-    top = GAP
-    for box in boxes:
-        if not box.children:
-            box.y = top + END / 2
-            top += END + GAP
+    ends = [box for box in boxes if not box.children]
+    for index, box in enumerate(ends):
+        box.y = GAP + (index + 1) * layout.line - GAP - END / 2
     for box in reversed(boxes):
         if box.children:
             box.y = (box.children[0].y + box.children[-1].y) / 2
-    return top
+    return width, GAP + len(ends) * layout.line
 
 
-def _svg(root: _Box, width: float, height: float) -> Markup:
+def _svg(root: _Box, width: float, height: float, layout: _Layout) -> Markup:
     edges, labels, boxes = [], [], []
     n = root.branch.node["n"] or 1.0
     for box in root.all:
         thick = [max(1.5, THICKEST * child.branch.node["n"] / n) for child in box.children]
         at = box.y - sum(thick) / 2
         for child, size in zip(box.children, thick, strict=True):
-            edges.append(_ribbon(box.x + box.width, at + size / 2, child, size))
+            bend = child.x - (6 if layout.above else _text_width(child.label, SMALL) + 14)
+            edges.append(_ribbon(box.x + box.width, at + size / 2, child, size, bend))
             at += size
             up = 4 if size > 15 else -size / 2 - 3.5
+            x, y, anchor = child.x - 8, child.y + up, "end"
+            if layout.above:
+                x, y, anchor = child.x + 2, child.y - END / 2 - 4, "start"
             labels.append(
-                f'<text class="edge-label" x="{child.x - 8:.1f}" y="{child.y + up:.1f}" '
-                f'text-anchor="end"><title>{escape(_visible(child.branch.test))}</title>'
+                f'<text class="edge-label" x="{x:.1f}" y="{y:.1f}" '
+                f'text-anchor="{anchor}"><title>{escape(_visible(child.branch.test))}</title>'
                 f"{escape(_visible(child.label))}</text>"
             )
         boxes.append(_box(box))
@@ -258,9 +281,8 @@ def _svg(root: _Box, width: float, height: float) -> Markup:
     )
 
 
-def _ribbon(x: float, y: float, child: _Box, thick: float) -> str:
+def _ribbon(x: float, y: float, child: _Box, thick: float, bend: float) -> str:
     half = thick / 2
-    bend = child.x - _text_width(child.label, SMALL) - 14
     middle = (x + bend) / 2
     top, bottom = child.y - half, child.y + half
     return (
@@ -306,7 +328,12 @@ def class_colour(index: int) -> str:
 
 
 def _text_width(text: str, font: float) -> float:
-    return font * sum(0.4 if letter in "iljtfr.,' :|I1" else 0.6 for letter in text)
+    """Estimate the width of text, rather too wide than too narrow."""
+    narrow, wide = "iljtfr.,' :|I", "MWmw%@_"
+    units = {True: 0.36, False: 0.62}
+    return font * sum(
+        0.85 if one in wide else 0.7 if one.isupper() else units[one in narrow] for one in text
+    )
 
 
 def _cut(text: str, most: int) -> str:

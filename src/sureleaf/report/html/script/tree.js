@@ -33,7 +33,7 @@
 (() => {
   const S = window.Sureleaf;
   const { nodes, columns } = S.report.tree;
-  const LEAF = 26, INNER = 40, GAP = 8, WIDEST = 26, CURVE = 34, MARGIN = 14;
+  const LEAF = 26, INNER = 40, GAP = 8, WIDEST = 26, CURVE = 34, MARGIN = 14, LABEL = 15, INDENT = 14;
   const byNode = new Map(nodes.map((node) => [node.id, node]));
   const root = nodes[0];
 
@@ -74,53 +74,69 @@
     return { column: parent.column, kind, known: node.edge.slice(0, node.edge.length - missing.length), missing, takesMissing, onlyMissing };
   }
 
-  const leavesUnder = new Map();
-  for (const node of [...nodes].reverse())
-    leavesUnder.set(node.id, isLeaf(node) ? 1 : node.children.reduce((sum, id) => sum + leavesUnder.get(id), 0));
+  const leavesUnder = new Map(), flaggedUnder = new Map();
+  for (const node of [...nodes].reverse()) {
+    const sum = (counts) => node.children.reduce((total, id) => total + counts.get(id), 0);
+    leavesUnder.set(node.id, isLeaf(node) ? 1 : sum(leavesUnder));
+    flaggedUnder.set(node.id, isLeaf(node) ? Number(node.flagged) : sum(flaggedUnder));
+  }
 
   // The one number of a leaf, as in the table: how often it is correct; at costs, how sure it is.
   const level = (node) => (S.report.tree.at_costs ? node.confidence : node.utility);
 
-  function words(node, open) {
-    const share = S.percent(isLeaf(node) ? level(node) : node.probability, 0), name = cut(S.label(node.prediction), 18);
+  function words(node, open, longest) {
+    const share = S.percent(isLeaf(node) ? level(node) : node.probability, 0), name = cut(S.label(node.prediction), Math.min(18, longest));
     const isSure = S.report.tree.at_costs ? " sure" : "";
     if (isLeaf(node)) return { name, sub: `${share}${isSure} · ${rowsText(node.n)}` };
-    const below = open ? "" : ` · ${leavesUnder.get(node.id)} leaves`;
-    return { name: cut(columns[node.column].name, 24), sub: `${share} ${cut(name, 12)} · ${rowsText(node.n)}${below}` };
+    const flagged = flaggedUnder.get(node.id) ? `, ${flaggedUnder.get(node.id)} flagged` : "";
+    const sub = open ? `${share} ${cut(name, 12)} · ${rowsText(node.n)}` : `${rowsText(node.n)} · ${leavesUnder.get(node.id)} leaves${flagged}`;
+    return { name: cut(columns[node.column].name, longest), sub };
   }
 
-  function boxOf(node, open) {
-    const labels = words(node, open);
+  function boxOf(node, open, longest) {
+    const labels = words(node, open, longest);
     const name = textWidth(labels.name, "600 12.5px"), sub = textWidth(labels.sub, "11px");
     if (isLeaf(node)) return { labels, width: name + sub + 30 + (node.flagged ? 20 : 0), height: LEAF };
-    return { labels, width: Math.max(name, sub) + 34, height: INNER };
+    const flag = !open && flaggedUnder.get(node.id) ? 20 : 0;
+    return { labels, flag, width: Math.max(name + flag, sub) + 34, height: INNER };
   }
 
-  function layout(expanded) {
+  // Where the tests are written: beside the boxes, or above them if that is too wide. In a narrow
+  // window every node has a line of its own, further in than its parent.
+  function layout(expanded, room) {
+    if (room < 600) return place(expanded, "lines");
+    const beside = place(expanded, "beside");
+    return beside.width <= room ? beside : place(expanded, "above");
+  }
+
+  function place(expanded, form) {
     const placed = new Map(), order = [], widths = [], labels = [];
+    const inLines = form === "lines", beside = form === "beside";
     let line = MARGIN;
     (function visit(node, depth) {
       const open = expanded.has(node.id) && !isLeaf(node);
-      const item = { node, depth, open, ...boxOf(node, open) };
+      const item = { node, depth, open, form, ...boxOf(node, open, inLines ? 16 : 24) };
       placed.set(node.id, item);
       order.push(item);
-      widths[depth] = Math.max(widths[depth] || 0, item.width);
+      widths[depth] = Math.max(widths[depth] || 0, open ? item.width : 0);
       if (node.parent !== null) {
-        item.label = cut(edgeLabel(node), 28);
-        labels[depth] = Math.max(labels[depth] || 0, textWidth(item.label, "11.5px") + 16);
+        item.label = cut(edgeLabel(node), beside ? 28 : 22);
+        item.labelWidth = textWidth(item.label, "11.5px");
+        labels[depth] = Math.max(labels[depth] || 0, item.labelWidth + 16);
       }
-      if (!open) {
-        item.y = line + item.height / 2;
-        line += item.height + GAP;
-        return;
+      const above = !beside && item.label ? LABEL : 0;
+      if (inLines || !open) {
+        item.y = line + above + item.height / 2;
+        line += above + item.height + GAP;
       }
+      if (!open) return;
       for (const child of node.children) visit(byNode.get(child), depth + 1);
-      item.y = (placed.get(node.children[0]).y + placed.get(node.children.at(-1)).y) / 2;
+      if (!inLines) item.y = (placed.get(node.children[0]).y + placed.get(node.children.at(-1)).y) / 2;
     })(root, 0);
 
     const lefts = [MARGIN];
-    for (let depth = 1; depth < widths.length; depth++)
-      lefts[depth] = lefts[depth - 1] + widths[depth - 1] + CURVE + labels[depth] + 10;
+    for (let depth = 1; depth < labels.length; depth++)
+      lefts[depth] = lefts[depth - 1] + (inLines ? INDENT : Math.max(widths[depth - 1] + CURVE, beside ? 0 : labels[depth - 1] || 0) + (beside ? labels[depth] + 10 : 0));
     for (const item of order) item.x = lefts[item.depth];
 
     const branches = [];
@@ -130,12 +146,14 @@
       let at = item.y - thick.reduce((sum, each) => sum + each, 0) / 2;
       item.node.children.forEach((id, branch) => {
         const child = placed.get(id);
-        branches.push({ to: child, thick: thick[branch], x: item.x + item.width, y: at + thick[branch] / 2, bend: child.x - labels[child.depth] });
+        const bend = child.x - (beside ? labels[child.depth] : 4);
+        branches.push({ from: item, to: child, form, thick: thick[branch], x: item.x + item.width, y: at + thick[branch] / 2, bend });
         at += thick[branch];
       });
     }
+    const right = (item) => item.x + Math.max(item.width, beside ? 0 : item.labelWidth || 0);
     const height = Math.max(line - GAP + MARGIN, INNER + 2 * MARGIN);
-    return { order, placed, branches, height, width: Math.max(...order.map((item) => item.x + item.width)) + MARGIN + 14 };
+    return { order, placed, branches, height, inLines, width: Math.max(...order.map(right)) + MARGIN + 14 };
   }
 
   function pathTo(id) {
@@ -168,7 +186,7 @@
     return tests.map((test) => (several && test.endsWith(OR_MISSING) ? `(${test})` : test)).join(" and ") || "all rows";
   }
 
-  Object.assign(S, { treeParts: { level, ruleOf, testsTo, byNode, root, isLeaf, edgeLabel, leavesUnder, rowsText, layout, pathTo } });
+  Object.assign(S, { treeParts: { level, ruleOf, testsTo, byNode, root, isLeaf, edgeLabel, leavesUnder, flaggedUnder, rowsText, layout, pathTo } });
 })();
 
 // The diagram as SVG: branches first, then nodes, each a treeitem that says what it is.
@@ -177,7 +195,11 @@
   const { drawn } = S;
   const { byNode, isLeaf, leavesUnder } = S.treeParts;
 
-  function ribbon({ x, y, to, thick, bend }) {
+  function ribbon({ from, form, x, y, to, thick, bend }) {
+    if (form === "lines") {
+      const left = from.x + 5, end = Math.min(thick, 8);
+      return `M${left},${from.y + from.height / 2}V${to.y + end / 2}H${to.x}V${to.y - end / 2}H${left + Math.min(end, 3)}V${from.y + from.height / 2}Z`;
+    }
     const half = thick / 2, middle = (x + bend) / 2, side = (sign) => sign * half;
     return (
       `M${x},${y + side(-1)}C${middle},${y + side(-1)} ${middle},${to.y + side(-1)} ${bend},${to.y + side(-1)}L${to.x},${to.y + side(-1)}` +
@@ -196,6 +218,11 @@
   // From a faint to a clear tint of the class's colour; the text on it stays readable.
   const strength = (share) => 0.08 + 0.34 * Math.max(0, Math.min(1, 2 * share - 1));
 
+  const flagSign = (x, y) => [
+    drawn("rect", { class: "warn-box", x, y: y - 7, width: 14, height: 14, rx: 3 }),
+    drawn("path", { class: "warn-sign", d: `M${x + 7},${y - 4}v5m0,2v1.500` }),
+  ];
+
   function box(item) {
     const { node, labels, width, height } = item;
     const parts = [
@@ -207,13 +234,11 @@
       parts.push(drawn("rect", { class: "strip", y: -height / 2, width: 5, height, rx: 2 }));
       const text = drawn("text", { x: 12, y: 4.5 }, drawn("tspan", { class: "name" }, labels.name), " ", drawn("tspan", { class: "sub", dx: 2 }, labels.sub));
       parts.push(text);
-      if (node.flagged) {
-        parts.push(drawn("rect", { class: "warn-box", x: width - 19, y: -7, width: 14, height: 14, rx: 3 }));
-        parts.push(drawn("path", { class: "warn-sign", d: `M${width - 12},-4v5m0,2v1.500` }));
-      }
+      if (node.flagged) parts.push(...flagSign(width - 19, 0));
       return parts;
     }
     parts.push(drawn("text", {}, drawn("tspan", { class: "name", x: 10, y: -3 }, labels.name), " ", drawn("tspan", { class: "sub", x: 10, y: 12 }, labels.sub)));
+    if (item.flag) parts.push(...flagSign(width - 27, -10));
     parts.push(drawn("circle", { class: "handle", cx: width, r: 8 }), drawn("path", { class: "handle-sign", d: `M${width - 4},0h8${item.open ? "" : "m-4,-4v8"}` }));
     return parts;
   }
@@ -223,7 +248,6 @@
     const siblings = node.parent === null ? [node.id] : byNode.get(node.parent).children;
     const classes = ["node", isLeaf(node) ? "leaf" : "inner"];
     if (node.flagged) classes.push("flagged");
-    if (!isLeaf(node) && node.recurrence !== null && node.recurrence <= 0.5) classes.push("unstable");
     if (state.matches.has(node.id)) classes.push("found");
     if (state.shares.has(node.id)) classes.push("on-path");
     const group = drawn(
@@ -245,7 +269,10 @@
       const { node } = branch.to, share = state.shares.get(node.id);
       edges.append(drawn("path", { class: share ? "edge on-path" : "edge", d: ribbon(branch) }));
       const text = share && share < 0.9995 ? `${branch.to.label}  (${S.percent(share, 0)})` : branch.to.label;
-      labels.append(drawn("text", { class: "edge-label", x: branch.to.x - 8, y: branch.to.y + (branch.thick > 15 ? 4 : -branch.thick / 2 - 3.5), "text-anchor": "end" }, drawn("title", {}, node.edge), text));
+      const at = branch.form === "beside"
+        ? { x: branch.to.x - 8, y: branch.to.y + (branch.thick > 15 ? 4 : -branch.thick / 2 - 3.5), "text-anchor": "end" }
+        : { x: branch.to.x + 2, y: branch.to.y - branch.to.height / 2 - 4 };
+      labels.append(drawn("text", { class: "edge-label", ...at }, drawn("title", {}, node.edge), text));
     }
     const items = drawn("g", { role: "tree", "aria-label": "The tree" }, drawing.order.map((item) => nodeGroup(item, state)));
     return drawn(
@@ -264,28 +291,34 @@
   const { byId } = S;
   const { byNode, root, isLeaf, edgeLabel, layout, pathTo } = S.treeParts;
   const nodes = S.report.tree.nodes, view = byId("tree-view");
-  const AT_FIRST = view.clientWidth < 600 ? 8 : 24;
-  const state = { chosen: null, focus: root.id, matches: new Set(), shares: new Map(), expanded: firstLevels() };
+  const SMALLEST = 0.7;
+  const state = { chosen: null, focus: root.id, matches: new Set(), shares: new Map(), expanded: new Set() };
   let scale = 1, drawing = null, zoomed = false;
+  const placed = () => layout(state.expanded, view.clientWidth - 2);
+  // A tree in lines is as tall as it is: the page scrolls, not the panel.
+  const limit = (drawing) => (drawing.inLines ? drawing.height + 2 : Math.min(704, 0.72 * window.innerHeight));
+  const fitting = (drawing) => Math.min((view.clientWidth - 2) / drawing.width, (limit(drawing) - 2) / drawing.height);
 
-  // As many whole levels as leave the picture readable.
-  function firstLevels() {
-    const open = new Set();
+  // As many whole levels as fit the panel and stay readable.
+  function openFirstLevels() {
+    state.expanded = new Set();
     let level = [root], ends = 1;
     while (level.length) {
       const inner = level.filter((node) => !isLeaf(node));
-      const more = inner.reduce((sum, node) => sum + node.children.length - 1, 0);
-      if (open.size && ends + more > AT_FIRST) break;
-      for (const node of inner) open.add(node.id);
-      ends += more;
+      ends += inner.reduce((sum, node) => sum + node.children.length - 1, 0);
+      for (const node of inner) state.expanded.add(node.id);
+      if (level[0] !== root && (ends > (placed().inLines ? 12 : 24) || fitting(placed()) < SMALLEST)) {
+        for (const node of inner) state.expanded.delete(node.id);
+        return;
+      }
       level = inner.flatMap((node) => node.children.map((id) => byNode.get(id)));
     }
-    return open;
   }
 
   function redraw({ focus = false } = {}) {
-    drawing = layout(state.expanded);
+    drawing = placed();
     if (!drawing.placed.has(state.focus)) state.focus = root.id;
+    view.classList.toggle("in-lines", drawing.inLines);
     view.replaceChildren(S.drawTree(drawing, state, scale));
     if (focus) {
       const item = view.querySelector(`[data-node="${state.focus}"]`);
@@ -393,15 +426,11 @@
   }
   // Until the reader zooms: the whole tree if it stays readable so.
   function suit() {
-    if (zoomed) return;
-    const { width, height } = layout(state.expanded);
-    const fitting = Math.min((view.clientWidth - 2) / width, limit() / height);
-    scale = fitting >= 1 ? Math.min(1.2, fitting) : Math.max(fitting, 0.8);
+    if (!zoomed) scale = Math.max(Math.min(1.2, fitting(placed())), SMALLEST);
   }
-  const limit = () => Math.min(704, 0.72 * window.innerHeight);
   byId("tree-in").addEventListener("click", () => zoom(scale * 1.25));
   byId("tree-out").addEventListener("click", () => zoom(scale / 1.25));
-  byId("tree-fit").addEventListener("click", () => zoom(Math.min(1.25, view.clientWidth / drawing.width, limit() / drawing.height)));
+  byId("tree-fit").addEventListener("click", () => zoom(Math.min(1.25, fitting(drawing))));
   byId("tree-expand").addEventListener("click", () => {
     for (const node of nodes) if (!isLeaf(node)) state.expanded.add(node.id);
     redraw();
@@ -424,7 +453,8 @@
     return place;
   }
   byId("tree-collapse").addEventListener("click", () => {
-    state.expanded = firstLevels();
+    openFirstLevels();
+    suit();
     redraw();
     view.scrollTo(0, 0);
   });
@@ -460,8 +490,13 @@
     legend.append(S.element("li", {}, S.element("span", { class: "swatch", swatch: S.colour(index), "aria-hidden": "true" }), one.label)),
   );
 
+  openFirstLevels();
   suit();
   redraw();
+  window.addEventListener("resize", () => {
+    suit();
+    redraw();
+  });
   const middle = drawing.placed.get(root.id).y * scale - view.clientHeight / 2;
   if (middle > 0) view.scrollTop = middle;
 
