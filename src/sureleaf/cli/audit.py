@@ -3,11 +3,12 @@
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 
@@ -20,94 +21,62 @@ __all__ = ["audit"]
 
 
 @options.with_options(
-    classes=options.CLASSES, table=options.tables("group", "weight", "drop", "csv")
+    model=typer.Argument(
+        metavar="MODEL",
+        help="A fitted model: .sureleaf, .skops, .joblib, .pkl, LightGBM's .txt, XGBoost's .json.",
+    ),
+    output=option("Write an HTML page, too, such as audit.html.", "-o", metavar="FILE"),
+    rows=option(
+        "Whether the rows are unseen or the training rows of the model.",
+        metavar="unseen | training",
+        default="unseen if the model can tell",
+    ),
+    trust_pickle=option(
+        "Load a pickle file. It can run any code, so use this only for files you trust."
+    ),
+    trust=option("A type that a .skops file may contain; may be repeated.", metavar="TYPE"),
+    labels=option(
+        "For boosters: the labels in the order of the probabilities, such as 'no,yes'.",
+        "--classes",
+        default="those of the model",
+    ),
+    where=option("Find segments of the rows in which the model is wrong."),
+    of=option("The error of --where and --by: calibration, accuracy or cost."),
+    by=options.column("A table per value of a column; may be repeated."),
+    against=option(
+        "Compare with another fitted model on the same rows.", metavar="MODEL", default="none"
+    ),
+    measure=option(
+        "The measure of --against, such as auc or nce.",
+        default="cost with costs, else accuracy",
+    ),
+    batches=option(
+        "Read the file in batches, because it is larger than memory. A folder is always read in "
+        "batches. --where needs a file in memory."
+    ),
+    classes=options.CLASSES,
+    table=options.tables("group", "weight", "drop", "csv"),
 )
 def audit(
     context: typer.Context,
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            help="A fitted model: .sureleaf, .skops, .joblib, .pkl, LightGBM's .txt, "
-            "XGBoost's .json.",
-        ),
-    ],
+    model: Path,
     data: options.Data,
     target: options.Target,
     classes: options.Classes,
     table: options.TableOptions,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write an HTML page, too, such as audit.html."
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        typer.Option(
-            help="Whether the rows are unseen or the training rows of the model.",
-            metavar="unseen | training",
-            show_default="unseen if the model can tell",
-        ),
-    ] = None,
-    trust_pickle: Annotated[
-        bool,
-        typer.Option(
-            "--trust-pickle",
-            help="Load a pickle file. It can run any code, so use this only for files you trust.",
-        ),
-    ] = False,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A type that a .skops file may contain; may be repeated.", metavar="TYPE"
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--classes",
-            help="For boosters: the labels in the order of the probabilities, such as 'no,yes'.",
-            show_default="those of the model",
-        ),
-    ] = None,
-    where: Annotated[
-        bool,
-        typer.Option("--where", help="Find segments of the rows in which the model is wrong."),
-    ] = False,
-    of: Annotated[
-        str,
-        typer.Option(help="The error of --where and --by: calibration, accuracy or cost."),
-    ] = "calibration",
-    by: Annotated[
-        list[str] | None,
-        options.column_option(help="A table per value of a column; may be repeated."),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Compare with another fitted model on the same rows.",
-            show_default="none",
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            help="The measure of --against, such as auc or nce.",
-            show_default="cost with costs, else accuracy",
-        ),
-    ] = None,
+    output: Path | None = None,
+    rows: str | None = None,
+    trust_pickle: bool = False,
+    trust: list[str] | None = None,
+    labels: str | None = None,
+    where: bool = False,
+    of: str = "calibration",
+    by: list[str] | None = None,
+    against: Path | None = None,
+    measure: str | None = None,
     confidence: options.Confidence = 0.95,
     level: options.Level = 0.95,
-    batches: Annotated[
-        bool,
-        typer.Option(
-            "--batches",
-            help="Read the file in batches, because it is larger than memory. A folder is always "
-            "read in batches. --where needs a file in memory.",
-        ),
-    ] = False,
+    batches: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a fitted model on unseen rows, and find the segments where it is wrong.

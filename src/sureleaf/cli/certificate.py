@@ -1,47 +1,41 @@
 """``sureleaf certificate``: what held-out rows prove about all leaves of a tree at once."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["certificate"]
 
 
-@options.with_options(table=options.tables("drop", "csv"))
+@options.with_options(
+    source=typer.Argument(
+        help="A saved tree, or a CSV, Parquet or Arrow file to fit one to: half of its rows "
+        "are then set aside to certify it.",
+        metavar="MODEL | DATA",
+    ),
+    held_out=typer.Argument(
+        help="For a saved tree: rows that it has not seen.",
+        metavar="[DATA]",
+        show_default="the rows that its fit set aside",
+    ),
+    alpha=option("Error probability of the whole certificate."),
+    rows_are_new=option(
+        "Your word that the tree has not seen the rows, where the model cannot tell. The "
+        "certificate states it."
+    ),
+    table=options.tables("drop", "csv"),
+)
 def certificate(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            help="A saved tree, or a CSV, Parquet or Arrow file to fit one to: half of its rows "
-            "are then set aside to certify it.",
-            metavar="MODEL | DATA",
-        ),
-    ],
+    source: Path,
     table: options.TableOptions,
-    held_out: Annotated[
-        Path | None,
-        typer.Argument(
-            help="For a saved tree: rows that it has not seen.",
-            metavar="[DATA]",
-            show_default="the rows that its fit set aside",
-        ),
-    ] = None,
+    held_out: Path | None = None,
     target: options.TableTarget = None,
-    alpha: Annotated[
-        float, typer.Option(help="Error probability of the whole certificate.")
-    ] = 0.05,
-    rows_are_new: Annotated[
-        bool,
-        typer.Option(
-            "--rows-are-new",
-            help="Your word that the tree has not seen the rows, where the model cannot tell. The "
-            "certificate states it.",
-        ),
-    ] = False,
+    alpha: float = 0.05,
+    rows_are_new: bool = False,
     seed: options.Seed = 0,
     cost: options.TreeCost = None,
     as_json: options.AsJson = False,

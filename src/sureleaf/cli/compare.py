@@ -3,11 +3,12 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import count_of
 
@@ -25,6 +26,27 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
 
 
 @options.with_options(
+    paths=typer.Argument(
+        metavar="DATA... | FIRST SECOND | OLD.json NEW.json DATA",
+        help="One table or several, two saved evaluations, or two reports and a table.",
+    ),
+    targets=options.column(
+        "Column to predict of tables: once, or once per table.", "--target", "-t"
+    ),
+    models=option(
+        "Of tables: give this twice or more, or once beside the options of a tree, which is then "
+        "the first classifier. As for evaluate.",
+        "--model",
+        "-m",
+        metavar="CLASSIFIER",
+    ),
+    margin=option("Differences up to this size do not matter."),
+    method=option(
+        "Another valid test: mcnemar_exact, bootstrap, paired_t, 5x2cv_f or z.",
+        default="the test for the design",
+    ),
+    independent=option("The two evaluations share no rows."),
+    gate=option("Of reports: exit with 1 if the new tree is worse by more than the margin."),
     classes=options.CLASSES,
     design=options.DESIGN,
     tree=options.tree_options("bagged"),
@@ -32,52 +54,18 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
 )
 def compare(
     context: typer.Context,
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DATA... | FIRST SECOND | OLD.json NEW.json DATA",
-            help="One table or several, two saved evaluations, or two reports and a table.",
-        ),
-    ],
+    paths: list[Path],
     classes: options.Classes,
     design: "Design",
     tree: "TreeOptions",
     table: options.TableOptions,
-    targets: Annotated[
-        list[str] | None,
-        options.column_option(
-            "--target", "-t", help="Column to predict of tables: once, or once per table."
-        ),
-    ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="CLASSIFIER",
-            help="Of tables: give this twice or more, or once beside the options of a tree, which "
-            "is then the first classifier. As for evaluate.",
-        ),
-    ] = None,
+    targets: list[str] | None = None,
+    models: list[str] | None = None,
     measure: options.MeasureName = None,
-    margin: Annotated[float, typer.Option(help="Differences up to this size do not matter.")] = 0.0,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="Another valid test: mcnemar_exact, bootstrap, paired_t, 5x2cv_f or z.",
-            show_default="the test for the design",
-        ),
-    ] = None,
-    independent: Annotated[
-        bool, typer.Option("--independent", help="The two evaluations share no rows.")
-    ] = False,
-    gate: Annotated[
-        bool,
-        typer.Option(
-            "--gate",
-            help="Of reports: exit with 1 if the new tree is worse by more than the margin.",
-        ),
-    ] = False,
+    margin: float = 0.0,
+    method: str | None = None,
+    independent: bool = False,
+    gate: bool = False,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -245,11 +233,11 @@ def _show_results(
 
 def _check_options(context: typer.Context, allowed: frozenset[str], source: str) -> None:
     """Raise an error for an option that the given files do not allow."""
-    for option in context.command.params:
-        value = context.params.get(str(option.name))
-        if option.name not in allowed and value not in (option.default, None, (), []):
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if parameter.name not in allowed and value not in (parameter.default, None, (), []):
             raise InvalidArgumentError(
-                f"{max(option.opts, key=len)} goes with {source}. Leave it out."
+                f"{max(parameter.opts, key=len)} goes with {source}. Leave it out."
             )
 
 

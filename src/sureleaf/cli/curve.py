@@ -1,11 +1,9 @@
 """``sureleaf curve``: how a measure improves with more rows."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from sureleaf.cli import options
-from sureleaf.cli.output import complete_choices
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -17,7 +15,22 @@ __all__ = ["curve"]
 
 
 @options.with_options(
-    classes=options.CLASSES, tree=options.tree_options("bagged"), table=options.tables()
+    sizes=option(
+        "Rows of the samples: 50x2 begins with 50 and doubles, 50+25 adds 25 each time.",
+        metavar="START(x|+)N",
+        default="50x2, from fewer rows for small tables",
+    ),
+    stop=option(
+        "no-change, where two samples have the same mean; or gain=0.005, where the next sample "
+        "almost certainly gains less.",
+        metavar="RULE",
+        default="all rows are used",
+        words=("no-change", "no-change=", "gain="),
+    ),
+    repeats=option("Number of hold-outs, each with its own samples."),
+    classes=options.CLASSES,
+    tree=options.tree_options("bagged"),
+    table=options.tables(),
 )
 def curve(
     data: options.Data,
@@ -27,27 +40,9 @@ def curve(
     table: options.TableOptions,
     model: options.ModelName = None,
     measure: options.MeasureName = None,
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            help="Rows of the samples: 50x2 begins with 50 and doubles, 50+25 adds 25 each time.",
-            metavar="START(x|+)N",
-            show_default="50x2, from fewer rows for small tables",
-        ),
-    ] = None,
-    stop: Annotated[
-        str | None,
-        typer.Option(
-            help="no-change, where two samples have the same mean; or gain=0.005, where the next "
-            "sample almost certainly gains less.",
-            metavar="RULE",
-            show_default="all rows are used",
-            autocompletion=complete_choices("no-change", "no-change=", "gain="),
-        ),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option(help="Number of hold-outs, each with its own samples.")
-    ] = 10,
+    sizes: str | None = None,
+    stop: str | None = None,
+    repeats: int = 10,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,

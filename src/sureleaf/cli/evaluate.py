@@ -1,11 +1,10 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ __all__ = ["evaluate"]
 
 
 @options.with_options(
+    save=option("File to save the evaluation to, for sureleaf compare."),
     classes=options.CLASSES,
     design=options.DESIGN,
     tree=options.tree_options("bagged"),
@@ -33,9 +33,7 @@ def evaluate(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    save: Annotated[
-        Path | None, typer.Option(help="File to save the evaluation to, for sureleaf compare.")
-    ] = None,
+    save: Path | None = None,
     memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -1,17 +1,16 @@
 """``sureleaf export``: write a saved model in the format of another program."""
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from sureleaf.cli import options
-from sureleaf.cli.output import complete_choices
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 __all__ = ["export"]
 
 _FORMATS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
+_DIALECTS = ("duckdb", "sqlite", "postgresql", "spark")
 _SUFFIXES = {
     ".txt": "rules",
     ".json": "json",
@@ -24,47 +23,28 @@ _SUFFIXES = {
 }
 
 
+@options.with_options(
+    to=option(
+        f"{', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}.",
+        metavar="FORMAT",
+        default="by the suffix of --output",
+        words=_FORMATS,
+    ),
+    output=option("File to write.", "-o", metavar="FILE", default="standard output"),
+    dialect=option(
+        "duckdb, sqlite, postgresql or spark.", default="duckdb", words=_DIALECTS, panel="SQL"
+    ),
+    table=option("Name of the table with the rows.", default="data", panel="SQL"),
+    keep=option("Column to select, too; may be repeated.", metavar="COLUMN", panel="SQL"),
+)
 def export(
     model: options.SavedModel,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}.",
-            metavar="FORMAT",
-            show_default="by the suffix of --output",
-            autocompletion=complete_choices(*_FORMATS),
-        ),
-    ] = None,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="File to write.", metavar="FILE", show_default="standard output"
-        ),
-    ] = Path("-"),
+    to: str | None = None,
+    output: Path = Path("-"),
     cost: options.DecisionCost = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            help="duckdb, sqlite, postgresql or spark.",
-            autocompletion=complete_choices("duckdb", "sqlite", "postgresql", "spark"),
-            show_default="duckdb",
-            rich_help_panel="SQL",
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the table with the rows.", show_default="data", rich_help_panel="SQL"
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to select, too; may be repeated.",
-            metavar="COLUMN",
-            rich_help_panel="SQL",
-        ),
-    ] = None,
+    dialect: str | None = None,
+    table: str | None = None,
+    keep: list[str] | None = None,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Write a saved model as rules, SQL, Python, JSON, ONNX or a drawing.

@@ -1,11 +1,10 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -14,14 +13,15 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 
-@options.with_options(tree=options.tree_options("levels_from", "bagged"), table=options.tables())
+@options.with_options(
+    output=option("File to save the model to.", "-o", metavar="FILE"),
+    tree=options.tree_options("levels_from", "bagged"),
+    table=options.tables(),
+)
 def fit(
     data: options.Data,
     target: options.Target,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="File to save the model to.", metavar="FILE"),
-    ],
+    output: Path,
     tree: "TreeOptions",
     table: options.TableOptions,
     cost: options.TreeCost = None,

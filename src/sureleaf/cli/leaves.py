@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sureleaf.cli import options
-from sureleaf.cli.output import complete_choices
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -25,32 +25,29 @@ _AT_COSTS = (
 )
 
 
-@options.with_options(tree=options.tree_options("levels_from"), table=options.tables())
+@options.with_options(
+    data=typer.Argument(
+        help="A CSV, Parquet or Arrow file, - for standard input, or a saved tree.",
+        metavar="DATA | MODEL",
+    ),
+    guarantee=option(
+        "simultaneous: intervals and flags that hold for all leaves at once, from rows that did "
+        "not grow the tree. Half of the rows of a table are then set aside.",
+        words=("simultaneous",),
+    ),
+    every=option("Show all leaves, not only the 20 that have the most rows.", "--all"),
+    tree=options.tree_options("levels_from"),
+    table=options.tables(),
+)
 def leaves(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A CSV, Parquet or Arrow file, - for standard input, or a saved tree.",
-            metavar="DATA | MODEL",
-        ),
-    ],
+    data: Path,
     tree: "TreeOptions",
     table: options.TableOptions,
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
-    guarantee: Annotated[
-        str | None,
-        typer.Option(
-            help="simultaneous: intervals and flags that hold for all leaves at once, from rows "
-            "that did not grow the tree. Half of the rows of a table are then set aside.",
-            autocompletion=complete_choices("simultaneous"),
-        ),
-    ] = None,
-    every: Annotated[
-        bool,
-        typer.Option("--all", help="Show all leaves, not only the 20 that have the most rows."),
-    ] = False,
+    guarantee: str | None = None,
+    every: bool = False,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Threads = None,

@@ -1,5 +1,6 @@
 """The options that commands share, and functions that read their values."""
 
+import copy
 import functools
 import inspect
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer.models import OptionInfo
 
 from sureleaf.cli.output import complete_choices, complete_column
 from sureleaf.errors import InvalidArgumentError, suggestion
@@ -28,8 +30,10 @@ __all__ = [
     "check_held_out",
     "check_output",
     "choice",
+    "column",
     "decided_by",
     "evaluated_model",
+    "option",
     "read_cost",
     "read_csv_format",
     "read_design",
@@ -55,8 +59,13 @@ class OptionGroup(NamedTuple):
     collect: Callable[..., Any]
 
 
-def with_options(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add groups of options to a command, which takes what each group collects by its name."""
+def with_options(**declared: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Declare the parameters of a command by their names.
+
+    A group of options becomes one argument: what it collects. An `option` or an argument of typer
+    has the type of the parameter. What is not declared here has its declaration as its type.
+    """
+    groups = {name: one for name, one in declared.items() if isinstance(one, OptionGroup)}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -67,11 +76,17 @@ def with_options(**groups: OptionGroup) -> Callable[[Callable[..., None]], Calla
             }
             command(**values, **collected)
 
-        own = [p for p in inspect.signature(command).parameters.values() if p.name not in groups]
+        own = [
+            one.replace(annotation=Annotated[one.annotation, _named(declared[one.name], one.name)])
+            if one.name in declared
+            else one
+            for one in inspect.signature(command).parameters.values()
+            if one.name not in groups
+        ]
         added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=one)
             for group in groups.values()
-            for name, option in group.options.items()
+            for name, one in group.options.items()
         ]
         # typer reads the options of a command from these two.
         run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
@@ -79,6 +94,31 @@ def with_options(**groups: OptionGroup) -> Callable[[Callable[..., None]], Calla
         return run
 
     return decorate
+
+
+def _named(info: Any, parameter: str) -> Any:
+    """Return a declaration whose option has the name of its parameter, if it has no long name."""
+    names = info.param_decls or ()
+    if not isinstance(info, OptionInfo) or any(name.startswith("--") for name in names):
+        return info
+    named = copy.copy(info)
+    named.param_decls = (f"--{parameter.replace('_', '-')}", *names)
+    return named
+
+
+def option(
+    help: str, *names: str, default: str | bool = True, words: Iterable[str] = (), **more: Any
+) -> Any:
+    """Return an option: its help, names, and the words to which the shell completes its value.
+
+    `default` is what the help shows as the default. `panel` is where the help shows the option.
+    """
+    if words:
+        more["autocompletion"] = complete_choices(*words)
+    panel = more.pop("panel", None)
+    info = typer.Option(help=help, show_default=default, rich_help_panel=panel, **more)
+    info.param_decls = names
+    return info
 
 
 def choice(what: str, given: str, choices: Iterable[str]) -> str:
@@ -97,11 +137,9 @@ def choice(what: str, given: str, choices: Iterable[str]) -> str:
 _TABLE, _TREE, _EVALUATION, _RUN = "The table", "The tree", "The evaluation", "The run"
 
 
-def column_option(*names: str, help: str, panel: str | None = None) -> Any:
+def column(help: str, *names: str, panel: str | None = None) -> Any:
     """Return an option whose value is the name of a column, which the shell completes."""
-    return typer.Option(
-        *names, help=help, metavar="COLUMN", autocompletion=complete_column, rich_help_panel=panel
-    )
+    return option(help, *names, metavar="COLUMN", autocompletion=complete_column, panel=panel)
 
 
 Data = Annotated[
@@ -110,9 +148,9 @@ Data = Annotated[
         help="A CSV, Parquet, Arrow, ARFF or Excel file, or - for standard input.", metavar="DATA"
     ),
 ]
-Target = Annotated[str, column_option("--target", "-t", help="Column to predict.")]
+Target = Annotated[str, column("Column to predict.", "--target", "-t")]
 TableTarget = Annotated[
-    str | None, column_option("--target", "-t", help="Column to predict; needed with a table.")
+    str | None, column("Column to predict; needed with a table.", "--target", "-t")
 ]
 
 _CSV_KEYS = ("delimiter", "encoding", "decimal", "thousands", "missing")
@@ -126,34 +164,26 @@ _CSV_EXAMPLES = (
 )
 
 _TABLE_OPTIONS: dict[str, Any] = {
-    "group": Annotated[
-        str | None, column_option(help="Rows of one group stay together.", panel=_TABLE)
-    ],
-    "weight": Annotated[str | None, column_option(help="Weights of the rows.", panel=_TABLE)],
+    "group": Annotated[str | None, column("Rows of one group stay together.", panel=_TABLE)],
+    "weight": Annotated[str | None, column("Weights of the rows.", panel=_TABLE)],
     "drop": Annotated[
         list[str] | None,
-        column_option(
-            "--drop",
-            "--id",
-            help="To leave out, such as a row number; may be repeated.",
-            panel=_TABLE,
+        column(
+            "To leave out, such as a row number; may be repeated.", "--drop", "--id", panel=_TABLE
         ),
     ],
     "categorical": Annotated[
         list[str] | None,
-        column_option(
-            help="Numbers that are categories, such as codes; may be repeated.", panel=_TABLE
-        ),
+        column("Numbers that are categories, such as codes; may be repeated.", panel=_TABLE),
     ],
     "csv": Annotated[
         list[str] | None,
-        typer.Option(
-            "--csv",
-            help="How a CSV file is written, where it is not detected: delimiter=semicolon, "
+        option(
+            "How a CSV file is written, where it is not detected: delimiter=semicolon, "
             "encoding=windows-1252, decimal=comma, thousands=point, missing=?; may be repeated.",
             metavar="KEY=VALUE",
-            autocompletion=complete_choices(*_CSV_EXAMPLES),
-            rich_help_panel=_TABLE,
+            words=_CSV_EXAMPLES,
+            panel=_TABLE,
         ),
     ],
 }
@@ -256,13 +286,13 @@ def unlabelled_note(n_rows: int) -> list[str]:
 SavedModel = Annotated[Path, typer.Argument(help="A model saved by sureleaf fit.", metavar="MODEL")]
 ModelName = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "A classifier with parameters in parentheses: TreeClassifier(max_depth=3), "
+        "BaggedTreesClassifier, sklearn.naive_bayes.GaussianNB, ...",
         "--model",
         "-m",
         metavar="CLASSIFIER",
-        help="A classifier with parameters in parentheses: TreeClassifier(max_depth=3), "
-        "BaggedTreesClassifier, sklearn.naive_bayes.GaussianNB, ...",
-        show_default="the tree of the options",
+        default="the tree of the options",
     ),
 ]
 
@@ -276,39 +306,47 @@ _TREE_EXAMPLES = (
 )
 
 
-def _of_tree(kind: Any, *names: str, help: str, **more: Any) -> Any:
-    return Annotated[kind | None, typer.Option(*names, help=help, rich_help_panel=_TREE, **more)]
-
-
 _TREE_OPTIONS: dict[str, Any] = {
-    "tree": _of_tree(
-        list[str],
-        "--tree",
-        help="c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as pruning=none: any "
-        "parameter of TreeClassifier; may be repeated.",
-        metavar="NAME",
-        autocompletion=complete_choices(*_TREE_EXAMPLES),
-    ),
-    "max_leaves": _of_tree(
-        int, help="Largest number of leaves: the best such tree.", show_default="no limit"
-    ),
-    "margin": _of_tree(
-        float,
-        help="Accuracy that may be given up for a smaller tree.",
-        show_default="0.01; with --max-leaves: 0",
-    ),
-    "levels_from": _of_tree(
-        str,
-        help="Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
-        "allows guarantees) or training.",
-        show_default="cross_fit",
-        autocompletion=complete_choices("cross_fit", "honest", "training"),
-    ),
-    "bagged": _of_tree(
-        int,
-        help="Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
-        metavar="TREES",
-    ),
+    "tree": Annotated[
+        list[str] | None,
+        option(
+            "c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as pruning=none: any "
+            "parameter of TreeClassifier; may be repeated.",
+            metavar="NAME",
+            words=_TREE_EXAMPLES,
+            panel=_TREE,
+        ),
+    ],
+    "max_leaves": Annotated[
+        int | None,
+        option("Largest number of leaves: the best such tree.", default="no limit", panel=_TREE),
+    ],
+    "margin": Annotated[
+        float | None,
+        option(
+            "Accuracy that may be given up for a smaller tree.",
+            default="0.01; with --max-leaves: 0",
+            panel=_TREE,
+        ),
+    ],
+    "levels_from": Annotated[
+        str | None,
+        option(
+            "Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
+            "allows guarantees) or training.",
+            default="cross_fit",
+            words=("cross_fit", "honest", "training"),
+            panel=_TREE,
+        ),
+    ],
+    "bagged": Annotated[
+        int | None,
+        option(
+            "Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
+            metavar="TREES",
+            panel=_TREE,
+        ),
+    ],
 }
 
 
@@ -371,7 +409,7 @@ def check_held_out(model: Any, what: str, advice: str) -> None:
 
 def _cost_option(help: str, panel: str | None = None) -> Any:
     text = f"{help}: '0,5;1,0', one row per actual class, classes sorted; or a file of such rows."
-    return typer.Option(help=text, metavar="ROWS|FILE", rich_help_panel=panel)
+    return option(text, metavar="ROWS|FILE", panel=panel)
 
 
 Cost = Annotated[str | None, _cost_option("Cost matrix")]
@@ -381,9 +419,9 @@ TreeCost = Annotated[
 DecisionCost = Annotated[
     str | None, _cost_option("Cost matrix by which the model decides, in place of its own")
 ]
-Level = Annotated[float, typer.Option(help="Level of the intervals.")]
-Confidence = Annotated[float, typer.Option(help="Flag leaves with a lower confidence.")]
-Utility = Annotated[float | None, typer.Option(help="Flag leaves with a lower utility, too.")]
+Level = Annotated[float, option("Level of the intervals.")]
+Confidence = Annotated[float, option("Flag leaves with a lower confidence.")]
+Utility = Annotated[float | None, option("Flag leaves with a lower utility, too.")]
 
 
 @dataclass(frozen=True)
@@ -404,8 +442,8 @@ class Classes:
 
 
 def _classes(default: str) -> OptionGroup:
-    positive = typer.Option(help="The positive class.", show_default=default)
-    return OptionGroup({"positive": Annotated[str | None, positive], "cost": Cost}, Classes)
+    positive = Annotated[str | None, option("The positive class.", default=default)]
+    return OptionGroup({"positive": positive, "cost": Cost}, Classes)
 
 
 CLASSES = _classes("the second of the sorted classes")
@@ -508,12 +546,11 @@ def _parse_cost(text: str) -> list[list[float]] | None:
 _MEASURES = ("accuracy", "auc", "f_measure", "nce", "quadratic_loss", "cost", "decided_cost")
 MeasureName = Annotated[
     str | None,
-    typer.Option(
-        "--measure",
-        help="accuracy, auc, f_measure, nce (log loss; nce(floor=0.001) where probabilities may be "
+    option(
+        "accuracy, auc, f_measure, nce (log loss; nce(floor=0.001) where probabilities may be "
         "0), quadratic_loss, cost, decided_cost (of the decisions of least expected cost), ...",
-        show_default="accuracy; with costs decided_cost",
-        autocompletion=complete_choices(*_MEASURES),
+        default="accuracy; with costs decided_cost",
+        words=_MEASURES,
     ),
 ]
 
@@ -566,28 +603,24 @@ DESIGN = OptionGroup(
     {
         "design": Annotated[
             str | None,
-            typer.Option(
-                help="kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap; "
-                "holdout=0.2 tests on a fifth of the rows.",
-                show_default="kfold",
-                autocompletion=complete_choices(*_DESIGNS),
-                rich_help_panel=_EVALUATION,
+            option(
+                "kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap; holdout=0.2 "
+                "tests on a fifth of the rows.",
+                default="kfold",
+                words=_DESIGNS,
+                panel=_EVALUATION,
             ),
         ],
         "folds": Annotated[
             int | None,
-            typer.Option(
-                help="Number of folds of kfold.",
-                show_default=str(_DEFAULT_FOLDS),
-                rich_help_panel=_EVALUATION,
-            ),
+            option("Number of folds of kfold.", default=str(_DEFAULT_FOLDS), panel=_EVALUATION),
         ],
         "repeats": Annotated[
             int | None,
-            typer.Option(
-                help="Number of repeats of kfold and repeated, or of bootstrap samples.",
-                show_default="1 for kfold, 10 for repeated, 200 for bootstrap",
-                rich_help_panel=_EVALUATION,
+            option(
+                "Number of repeats of kfold and repeated, or of bootstrap samples.",
+                default="1 for kfold, 10 for repeated, 200 for bootstrap",
+                panel=_EVALUATION,
             ),
         ],
     },
@@ -619,41 +652,27 @@ def _check_seed(seed: int) -> int:
     return seed
 
 
-Seed = Annotated[
-    int,
-    typer.Option(help="Seed of the random numbers.", callback=_check_seed, rich_help_panel=_RUN),
-]
+Seed = Annotated[int, option("Seed of the random numbers.", callback=_check_seed, panel=_RUN)]
 
 
 def _jobs(help: str, default: str) -> Any:
-    return typer.Option(
-        "--jobs",
-        "-j",
-        help=help,
-        show_default=default,
-        callback=_check_jobs,
-        rich_help_panel=_RUN,
-    )
+    return option(help, "--jobs", "-j", default=default, callback=_check_jobs, panel=_RUN)
 
 
 Jobs = Annotated[int | None, _jobs("Number of parallel workers.", "1")]
 Threads = Annotated[int | None, _jobs("Number of threads.", "all cores")]
 Memory = Annotated[
     str | None,
-    typer.Option(
-        "--memory",
-        help="Read the table in batches, as a folder always is, and use about so much memory, such "
-        "as 2GB, for its codes and for histograms.",
+    option(
+        "Read the table in batches, as a folder always is, and use about so much memory, such as "
+        "2GB, for its codes and for histograms.",
         metavar="SIZE",
-        rich_help_panel=_RUN,
+        panel=_RUN,
     ),
 ]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=_RUN)
-]
+AsJson = Annotated[bool, option("Print JSON instead of text.", "--json", panel=_RUN)]
 SummaryAsJson = Annotated[
-    bool,
-    typer.Option("--json", help="Print a summary as JSON; needs --output.", rich_help_panel=_RUN),
+    bool, option("Print a summary as JSON; needs --output.", "--json", panel=_RUN)
 ]
 
 

@@ -3,68 +3,55 @@
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import typer
 
 from sureleaf.cli import options
-from sureleaf.cli.output import complete_choices
+from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["predict"]
 
 
-@options.with_options(table=options.tables("csv"))
+@options.with_options(
+    output=option(
+        "File to write: .csv, .csv.gz, .parquet or .arrow.",
+        "-o",
+        metavar="FILE",
+        default="CSV to standard output",
+    ),
+    keep=options.column("Column to copy to the output, such as an ID; may be repeated."),
+    abstain_below=option(
+        "Predict nothing for rows with a lower confidence (bagged trees: agreement).",
+        metavar="LEVEL",
+    ),
+    alpha=option(
+        "Add prediction sets that miss the class with at most this probability, one column per "
+        "class. The model needs rows that were set aside: fit --levels-from honest."
+    ),
+    per=option(
+        "Whether sets keep their coverage per leaf, per class or over all rows.",
+        words=("leaf", "class", "all"),
+    ),
+    formulas=option(
+        "Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
+        "apostrophe, so that a spreadsheet does not run it."
+    ),
+    table=options.tables("csv"),
+)
 def predict(
     model: options.SavedModel,
     data: options.Data,
     table: options.TableOptions,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write: .csv, .csv.gz, .parquet or .arrow.",
-            metavar="FILE",
-            show_default="CSV to standard output",
-        ),
-    ] = Path("-"),
-    keep: Annotated[
-        list[str] | None,
-        options.column_option(help="Column to copy to the output, such as an ID; may be repeated."),
-    ] = None,
-    abstain_below: Annotated[
-        float | None,
-        typer.Option(
-            help="Predict nothing for rows with a lower confidence (bagged trees: agreement).",
-            metavar="LEVEL",
-        ),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(
-            help="Add prediction sets that miss the class with at most this probability, one "
-            "column per class. The model needs rows that were set aside: "
-            "fit --levels-from honest.",
-        ),
-    ] = None,
-    per: Annotated[
-        str,
-        typer.Option(
-            help="Whether sets keep their coverage per leaf, per class or over all rows.",
-            autocompletion=complete_choices("leaf", "class", "all"),
-        ),
-    ] = "leaf",
+    output: Path = Path("-"),
+    keep: list[str] | None = None,
+    abstain_below: float | None = None,
+    alpha: float | None = None,
+    per: str = "leaf",
     cost: options.DecisionCost = None,
     jobs: options.Threads = None,
-    formulas: Annotated[
-        bool,
-        typer.Option(
-            "--formulas",
-            help="Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
-            "apostrophe, so that a spreadsheet does not run it.",
-        ),
-    ] = False,
+    formulas: bool = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Predict the rows of a file and say how sure each prediction is.

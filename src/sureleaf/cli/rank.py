@@ -1,34 +1,25 @@
 """``sureleaf rank``: rank columns by how well each one predicts alone."""
 
-from typing import Annotated
-
-import typer
-
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 
 __all__ = ["rank"]
 
 
-@options.with_options(table=options.tables("drop", "categorical", "csv"))
+@options.with_options(
+    by=option(
+        "Sort by utility, gini or gain_ratio. Columns that do not change the prediction have the "
+        "same utility."
+    ),
+    training=option("Compute levels from the training rows, which is too optimistic."),
+    table=options.tables("drop", "categorical", "csv"),
+)
 def rank(
     data: options.Data,
     target: options.Target,
     table: options.TableOptions,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by",
-            help="Sort by utility, gini or gain_ratio. Columns that do not change the prediction "
-            "have the same utility.",
-        ),
-    ] = "utility",
-    training: Annotated[
-        bool,
-        typer.Option(
-            "--training",
-            help="Compute levels from the training rows, which is too optimistic.",
-        ),
-    ] = False,
+    by: str = "utility",
+    training: bool = False,
     jobs: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:

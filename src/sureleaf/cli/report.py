@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.cli.output import repeat_command, sha256
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import ProgressBar, progress_enabled
@@ -21,7 +22,32 @@ __all__ = ["page_path", "report"]
 
 
 @options.with_options(
-    classes=options.REPORTED_CLASSES, tree=options.tree_options("margin"), table=options.tables()
+    output=option(
+        "HTML page to write.", "-o", default="DATA-report.html; no page if only --json is given"
+    ),
+    as_json=option(
+        "Write all numbers to this JSON file, too; - prints them.", "--json", metavar="FILE"
+    ),
+    one_page=option("Write only the first screen, which prints on a page."),
+    save_model=option("Save the fitted tree, as sureleaf fit does.", metavar="FILE"),
+    label=option("Name of a class on the page; may be repeated.", metavar="CLASS=NAME"),
+    unit=option("Unit of the costs, such as €.", metavar="TEXT"),
+    against=option(
+        "A further model to compare the tree with, by its full name, such as "
+        "sklearn.naive_bayes.GaussianNB; may be repeated.",
+        metavar="CLASSIFIER",
+    ),
+    model=option(
+        "TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved tree, "
+        "which is reported as it is; --cost changes only what its leaves decide.",
+        "-m",
+        metavar="TREE|FILE",
+        default="TreeClassifier",
+    ),
+    title=option("Title of the page."),
+    classes=options.REPORTED_CLASSES,
+    tree=options.tree_options("margin"),
+    table=options.tables(),
 )
 def report(
     context: typer.Context,
@@ -30,62 +56,19 @@ def report(
     classes: options.Classes,
     tree: "TreeOptions",
     table: options.TableOptions,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="HTML page to write.",
-            show_default="DATA-report.html; no page if only --json is given",
-        ),
-    ] = None,
-    as_json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            metavar="FILE",
-            help="Write all numbers to this JSON file, too; - prints them.",
-        ),
-    ] = None,
-    one_page: Annotated[
-        bool,
-        typer.Option("--one-page", help="Write only the first screen, which prints on a page."),
-    ] = False,
-    save_model: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Save the fitted tree, as sureleaf fit does."),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CLASS=NAME", help="Name of a class on the page; may be repeated."),
-    ] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Unit of the costs, such as €.", metavar="TEXT")
-    ] = None,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CLASSIFIER",
-            help="A further model to compare the tree with, by its full name, such as "
-            "sklearn.naive_bayes.GaussianNB; may be repeated.",
-        ),
-    ] = None,
+    output: Path | None = None,
+    as_json: Path | None = None,
+    one_page: bool = False,
+    save_model: Path | None = None,
+    label: list[str] | None = None,
+    unit: str | None = None,
+    against: list[str] | None = None,
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="TREE|FILE",
-            help="TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved "
-            "tree, which is reported as it is; --cost changes only what its leaves decide.",
-            show_default="TreeClassifier",
-        ),
-    ] = None,
+    model: str | None = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
-    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    title: str | None = None,
     jobs: options.Jobs = None,
 ) -> None:
     """Fit a tree and report how far it can be trusted, as a page and as JSON.

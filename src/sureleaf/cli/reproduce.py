@@ -2,11 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
@@ -15,71 +15,41 @@ __all__ = ["reproduce"]
 _EXPERIMENT = "The experiment of chawla2006"
 
 
+@options.with_options(
+    document=typer.Argument(metavar="DOCUMENT", help="zhang2024, xu2022, aw or chawla2006."),
+    more_tables=typer.Argument(metavar="[TABLE]...", help="Further files of --tables."),
+    table=option("Show this table cell by cell; may be repeated.", "-t", metavar="NUMBER"),
+    part=option(
+        "Show this part, by its name, cell by cell; may be repeated.", "-p", metavar="NAME"
+    ),
+    figures=option("Folder to draw the figures into, as SVG and PNG.", metavar="DIR"),
+    data=option("Folder with the data sets of the document.", metavar="DIR", panel=_EXPERIMENT),
+    tables=option(
+        "Tables of your own instead, of two classes; further files may follow.",
+        metavar="TABLE",
+        panel=_EXPERIMENT,
+    ),
+    target=options.column(
+        "Column to predict, once for all tables or once per table.", panel=_EXPERIMENT
+    ),
+    repeats=option("How often 30 % of the rows are held out.", min=1, panel=_EXPERIMENT),
+    store=option(
+        "Where predictions are kept, so that an interrupted run can go on.",
+        metavar="URL",
+        panel=_EXPERIMENT,
+    ),
+)
 def reproduce(
-    document: Annotated[
-        str,
-        typer.Argument(metavar="DOCUMENT", help="zhang2024, xu2022, aw or chawla2006."),
-    ],
-    more_tables: Annotated[
-        list[Path] | None, typer.Argument(metavar="[TABLE]...", help="Further files of --tables.")
-    ] = None,
-    table: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--table", "-t", metavar="NUMBER", help="Show this table cell by cell; may be repeated."
-        ),
-    ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--part",
-            "-p",
-            metavar="NAME",
-            help="Show this part, by its name, cell by cell; may be repeated.",
-        ),
-    ] = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder to draw the figures into, as SVG and PNG."),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder with the data sets of the document.",
-            rich_help_panel=_EXPERIMENT,
-        ),
-    ] = None,
-    tables: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="TABLE",
-            help="Tables of your own instead, of two classes; further files may follow.",
-            rich_help_panel=_EXPERIMENT,
-        ),
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        options.column_option(
-            "--target",
-            help="Column to predict, once for all tables or once per table.",
-            panel=_EXPERIMENT,
-        ),
-    ] = None,
-    repeats: Annotated[
-        int,
-        typer.Option(
-            min=1, help="How often 30 % of the rows are held out.", rich_help_panel=_EXPERIMENT
-        ),
-    ] = 10,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where predictions are kept, so that an interrupted run can go on.",
-            rich_help_panel=_EXPERIMENT,
-        ),
-    ] = None,
+    document: str,
+    more_tables: list[Path] | None = None,
+    table: list[int] | None = None,
+    part: list[str] | None = None,
+    figures: Path | None = None,
+    data: Path | None = None,
+    tables: list[Path] | None = None,
+    target: list[str] | None = None,
+    repeats: int = 10,
+    store: str | None = None,
     jobs: options.Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -1,11 +1,11 @@
 """``sureleaf test``: intervals and tests from published numbers alone."""
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.cli.output import complete_choices
 
 __all__ = ["test"]
@@ -13,27 +13,23 @@ __all__ = ["test"]
 _QUESTIONS = ("rate", "rates", "differences", "mcnemar")
 
 
+@options.with_options(
+    question=typer.Argument(
+        metavar="QUESTION",
+        help="rate, rates, differences or mcnemar.",
+        autocompletion=complete_choices(*_QUESTIONS),
+    ),
+    values=typer.Argument(
+        metavar="VALUES...",
+        help="Rates as 76/100 or 15%/30; differences, one per fold of a cross-validation; for "
+        "mcnemar the rows that only the first and only the second model predicts correctly.",
+    ),
+    rows=option("For mcnemar: all test rows, for the difference and its interval."),
+)
 def test(
-    question: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUESTION",
-            help="rate, rates, differences or mcnemar.",
-            autocompletion=complete_choices(*_QUESTIONS),
-        ),
-    ],
-    values: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="VALUES...",
-            help="Rates as 76/100 or 15%/30; differences, one per fold of a cross-validation; for "
-            "mcnemar the rows that only the first and only the second model predicts correctly.",
-        ),
-    ],
-    rows: Annotated[
-        int | None,
-        typer.Option(help="For mcnemar: all test rows, for the difference and its interval."),
-    ] = None,
+    question: str,
+    values: list[str],
+    rows: int | None = None,
     level: options.Level = 0.95,
     as_json: options.AsJson = False,
 ) -> None:
