@@ -28,7 +28,7 @@ def tree(
     missing: str = "fraction",
     chain: bool = False,
 ) -> Document:
-    """Split the largest leaf, or the last, until there are enough; every third test is by category."""
+    """Split the largest leaf, or the last, until there are enough; some tests are by category."""
     draw = random.Random(seed)
     counts = [float(draw.randint(2 * n_leaves, 6 * n_leaves)) for _ in range(n_classes)]
     nodes = [_node(0, None, None, counts)]
