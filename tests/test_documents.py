@@ -96,13 +96,18 @@ def test_the_readme_shows_the_report_that_make_demo_writes() -> None:
     assert f"\nsureleaf {shown.group(1)}\n" in (ROOT / "docs" / "report.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
-def test_every_file_that_is_named_exists(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:src|tests|cpp|docs|benchmarks|\.ci)/[\w./-]*)`", text)
-    assert paths
-    for path in paths:
-        assert (ROOT / path).exists(), path
+def test_every_file_that_is_named_exists() -> None:
+    named = {
+        (path, name)
+        for name in [*DOCUMENTS, "SECURITY.md", *SITE]
+        for path in re.findall(
+            r"`((?:src|tests|cpp|docs|benchmarks|examples|\.ci)/[\w./-]*)`",
+            (ROOT / name).read_text(encoding="utf-8"),
+        )
+    }
+    assert len(named) > 40
+    for path, name in sorted(named):
+        assert (ROOT / path).exists(), (path, name)
 
 
 def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() -> None:
