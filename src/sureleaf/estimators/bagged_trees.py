@@ -42,9 +42,6 @@ from sureleaf.progress import track
 from sureleaf.random_streams import draw_seed
 from sureleaf.tree import TrainingRows, Tree, thread_map
 
-__all__ = ["BaggedTreesClassifier"]
-
-
 FOREST_TREE: Final[dict[str, Any]] = {
     "criterion": "gini",
     "categorical_split": "subset",

@@ -26,15 +26,6 @@ from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows
 
-__all__ = [
-    "ModelEstimator",
-    "class_weights",
-    "read_training_rows",
-    "source_training_rows",
-    "split_columns",
-]
-
-
 Model = TypeVar("Model", TreeModel, BaggedModel)
 
 

@@ -33,9 +33,6 @@ from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, thread_map
 
-__all__ = ["ColumnRanking", "rank_columns"]
-
-
 _ONE_SPLIT = GrowthRules("entropy", "multiway", max_depth=1, min_samples_leaf=1.0)
 
 

@@ -18,8 +18,6 @@ from sureleaf.model.state import (
 )
 from sureleaf.model.tree_model import TreeModel
 
-__all__ = ["UnknownPart", "estimator_from_state", "estimator_state", "load"]
-
 Estimator = TreeClassifier | BaggedTreesClassifier
 
 

@@ -60,9 +60,6 @@ if TYPE_CHECKING:
 
     from sureleaf.tree.pruning import CostComplexityPath
 
-__all__ = ["TreeClassifier"]
-
-
 _DRAWN_LEAVES: Final = 32
 """A larger tree is drawn only down to a depth, so that a notebook stays small."""
 

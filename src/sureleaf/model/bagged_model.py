@@ -50,9 +50,6 @@ from sureleaf.tree import Tree, impurity_importances
 if TYPE_CHECKING:
     from sureleaf.model.calibration import Calibration
 
-__all__ = ["BagRowLevels", "BagSums", "BaggedModel"]
-
-
 # ---- results ---------------------------------------------------------------------------------
 
 
@@ -198,7 +195,7 @@ class BaggedModel(DecidingModel):
 
     def sums(
         self,
-        table: _kernel.KernelTable,
+        table: _kernel.Table,
         *,
         is_used: NDArray[np.uint8] | None = None,
         in_detail: bool = False,

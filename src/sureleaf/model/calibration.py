@@ -14,8 +14,6 @@ from sklearn.frozen import FrozenEstimator
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.decisions import predicted_class
 
-__all__ = ["Calibration", "fit_calibration"]
-
 
 class _Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that returns its table, so that scikit-learn can calibrate any probabilities."""

@@ -29,8 +29,6 @@ from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
 from sureleaf.tree.structure import leaves_in_words
 
-__all__ = ["Certificate", "CertifiedLeaves", "HeldOut", "certified_leaves", "guaranteed_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import optional_library
 
-__all__ = ["ColumnTable", "end_of", "json_value"]
-
-
 _SHOWN = 40
 _LONGEST = 64
 

@@ -59,22 +59,6 @@ from sureleaf.tree.pruning import (
     utility_alphas,
 )
 
-__all__ = [
-    "PenaltyRule",
-    "TreeSettings",
-    "build",
-    "fit_family",
-    "fit_model",
-    "fit_tree",
-    "grow_unpruned",
-    "merge_if_wanted",
-    "penalty_rule",
-    "settings_model",
-    "size_margin",
-    "trees_at_once",
-]
-
-
 # In a smaller table there is one tree in flight per thread; in a larger one, two trees with several
 # threads each, which keeps their memory within half of the encoded table.
 _SMALL_TABLE = 1_000_000

@@ -27,8 +27,6 @@ from sureleaf.model.size_selection import N_FOLDS
 from sureleaf.progress import track
 from sureleaf.tree import TrainingRows, Tree, cut, thread_map
 
-__all__ = ["FoldRows", "fold_trees"]
-
 
 @dataclass(frozen=True, eq=False)
 class FoldRows:

@@ -9,15 +9,6 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.tree import TrainingRows, Tree, count_nodes, route
 from sureleaf.tree.structure import row_sums
 
-__all__ = [
-    "LeafCounts",
-    "count_leaves",
-    "cut_leaf_counts",
-    "leaf_counts_of",
-    "recount",
-    "split_rows",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class LeafCounts:

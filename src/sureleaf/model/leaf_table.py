@@ -16,9 +16,6 @@ from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
 
-__all__ = ["LeafTable", "RowLevels", "TreeLevels", "leaf_table"]
-
-
 SOURCES = {
     "training": "training rows, which shaped the tree: too optimistic for unseen rows",
     "honest": "rows that did not grow the tree",

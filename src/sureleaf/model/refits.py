@@ -38,9 +38,6 @@ from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings
 from sureleaf.tree import TrainingRows, Tree
 
-__all__ = ["TreeRefit", "TreeRefits"]
-
-
 Rows = NDArray[np.integer[Any]]
 # A column of more values is a sorted list in the kernel; the first such list orders parts of rows.
 _MANY_VALUES = 255

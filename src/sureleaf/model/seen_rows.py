@@ -38,8 +38,6 @@ from sureleaf import _kernel
 from sureleaf.files.state_file import Damaged
 from sureleaf.tree import TrainingRows
 
-__all__ = ["EqualRows", "Fingerprints", "SeenRows", "seen_rows"]
-
 KEPT = 256
 """Fingerprints that a model keeps."""
 

@@ -38,24 +38,6 @@ from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
 from sureleaf.tree.pruning import sums_along, weakest_links
 from sureleaf.tree.structure import node_impurity, row_sums
 
-__all__ = [
-    "NodeAlphas",
-    "SizeCurve",
-    "SizeSelection",
-    "WantedSize",
-    "best_first_alphas",
-    "choose_penalty",
-    "family_alphas",
-    "fold_sums",
-    "merge_unsure_leaves",
-    "n_rounds_at_most",
-    "n_tested_parts",
-    "penalty_candidates",
-    "select_sizes",
-    "unit_of_costs",
-]
-
-
 NodeAlphas = Callable[[Tree], FloatArray]
 """From a tree to the penalty per leaf at which each inner node is cut: a nested family of trees."""
 

@@ -26,17 +26,6 @@ from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
 
-__all__ = [
-    "SAME",
-    "Recurrence",
-    "SplitTable",
-    "Stability",
-    "recurrence_in",
-    "split_table",
-    "stability_of",
-]
-
-
 SAME = 0.8
 """Mean share of the rows of a branch that another tree must send down the matching branch."""
 

@@ -20,29 +20,6 @@ from sureleaf.probability import find_estimate
 from sureleaf.table import Schema
 from sureleaf.tree import Tree
 
-__all__ = [
-    "CHOICES",
-    "classes_from_plain",
-    "classes_to_plain",
-    "cost_from",
-    "counts_arrays",
-    "counts_from",
-    "estimate_from_plain",
-    "estimate_to_plain",
-    "fitted_facts",
-    "from_plain",
-    "is_within",
-    "levels_arrays",
-    "levels_from",
-    "probabilities_from",
-    "schema_from_plain",
-    "schema_to_plain",
-    "to_plain",
-    "tree_arrays",
-    "tree_from",
-]
-
-
 CHOICES: Final = {
     "criterion": ("gain_ratio", "entropy", "gini"),
     "unseen": ("mixture", "stop", "error"),

@@ -13,9 +13,6 @@ from sureleaf.model.leaf_table import RowLevels
 from sureleaf.table import Column
 from sureleaf.tree import TrainingRows
 
-__all__ = ["SubgroupLevels", "column_groups", "subgroups"]
-
-
 _RANGES = 4
 _FEW_VALUES = 8
 

@@ -97,14 +97,6 @@ if TYPE_CHECKING:
 
     from sureleaf.tree.pruning import CostComplexityPath
 
-__all__ = [
-    "DecidingModel",
-    "Evidence",
-    "RowPredictions",
-    "TreeModel",
-    "VennProbabilities",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class RowPredictions:

@@ -16,27 +16,6 @@ from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_maxima, row_sums
 
-__all__ = [
-    "ESTIMATES",
-    "SIZED_ESTIMATE",
-    "Averaging",
-    "Blend",
-    "Frequency",
-    "Jeffreys",
-    "KeepDecision",
-    "KeepMajority",
-    "Laplace",
-    "LeafEstimate",
-    "MEstimate",
-    "PrevalenceMix",
-    "Shrinkage",
-    "Venn",
-    "find_estimate",
-    "is_built_in",
-    "sized_estimate",
-    "sized_probabilities",
-]
-
 
 class LeafEstimate(Protocol):
     """A function from the class counts of all nodes of a tree to their class probabilities.

@@ -359,7 +359,7 @@ class ClusterColumns(Columns):
         """Return what is known of all rows."""
         return self.empty.has_missing
 
-    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.Table:
         """Return all rows as the kernel reads them."""
         return self.collected.kernel_table(schema, n_rows)
 

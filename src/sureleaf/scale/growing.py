@@ -138,7 +138,7 @@ class TreePart:
     node_of: NDArray[np.int32]
 
     @property
-    def kernel(self) -> _kernel.KernelTable:
+    def kernel(self) -> _kernel.Table:
         """The codes in the kernel."""
         return self.columns.kernel_table(self.schema, len(self.labels))
 
@@ -509,7 +509,7 @@ def _grow_below(
     config: _kernel.GrowthConfig,
     n_threads: int,
     start: _kernel.NodeStart,
-) -> _kernel.KernelTree:
+) -> _kernel.Tree:
     part = _take(rows, slice(*bounds))
     counts = weights = None
     if part.weights is not None and unit.are_whole:

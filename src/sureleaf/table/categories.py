@@ -11,15 +11,6 @@ from sureleaf.table.dates import iso_text, temporal_numbers, temporal_of
 from sureleaf.table.raw_column import MAX_EXACT, RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN
 
-__all__ = [
-    "declared_categories",
-    "encode_texts",
-    "infer_categories",
-    "look_up",
-    "match_categories",
-    "sorted_codes",
-]
-
 Codes = NDArray[np.int32]
 
 

@@ -19,8 +19,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TEMPORALS", "iso_text", "temporal_numbers", "temporal_of", "to_temporal"]
-
 TEMPORALS: Final = ("date", "timestamp", "utc", "duration", "time")
 
 _MICROSECONDS_PER_DAY: Final = 86_400_000_000

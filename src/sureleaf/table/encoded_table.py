@@ -12,17 +12,6 @@ from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
-__all__ = [
-    "ArrayColumns",
-    "CodedColumns",
-    "Columns",
-    "EncodedTable",
-    "MatrixColumns",
-    "Recoding",
-    "Recodings",
-    "recode",
-]
-
 
 class Columns(ABC, Sequence[NDArray[Any]]):
     """The columns of a table, however they are stored, and wherever."""
@@ -35,7 +24,7 @@ class Columns(ABC, Sequence[NDArray[Any]]):
         """Return the columns of some rows, in this order."""
 
     @abstractmethod
-    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.Table:
         """Return the columns as the kernel reads them, without a copy of rows that are here."""
 
     def owned(self) -> "Columns":
@@ -70,7 +59,7 @@ class ArrayColumns(tuple[NDArray[Any], ...], Columns):
         """Return copies of the arrays that are views."""
         return ArrayColumns(a if a.flags.owndata else a.copy() for a in self)
 
-    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.Table:
         """Return the arrays as the kernel reads them."""
         n_categories = [len(c.categories) if c.is_coded else -1 for c in schema.columns]
         return _kernel.make_table(list(self), n_categories, _is_ordered(schema), n_rows)
@@ -112,7 +101,7 @@ class MatrixColumns(Columns):
         """Return a copy."""
         return MatrixColumns(self.array.copy(order="K"))
 
-    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.Table:
         """Return the array as the kernel reads it."""
         return _kernel.make_matrix(self.array)
 
@@ -174,7 +163,7 @@ class CodedColumns(Columns):
         """Return what is known of all rows of the table, even if these are some of them."""
         return self.has_missing
 
-    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.KernelTable:
+    def kernel_table(self, schema: Schema, n_rows: int) -> _kernel.Table:
         """Return the codes as the kernel reads them."""
         return _kernel.make_coded(
             codes=self.codes,
@@ -254,7 +243,7 @@ class EncodedTable:
         return EncodedTable(self.schema, self.columns.take(rows), len(rows))
 
     @property
-    def kernel(self) -> _kernel.KernelTable:
+    def kernel(self) -> _kernel.Table:
         """The table as the kernel reads it, without a copy of rows that are here."""
         return self.columns.kernel_table(self.schema, self.n_rows)
 

@@ -28,8 +28,6 @@ from sureleaf.table.frames import (
 from sureleaf.table.raw_column import MAX_EXACT, RawColumn
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Kind, Schema
 
-__all__ = ["check_told_apart", "encode", "quoted", "read_table"]
-
 # ---- by a known schema, before a prediction ------------------------------------------------------
 
 

@@ -24,8 +24,6 @@ from sureleaf.table.raw_column import (
     unusable_type_error,
 )
 
-__all__ = ["LabelledColumn", "RawTable", "open_table", "series_column"]
-
 
 class LabelledColumn(RawColumn):
     """A column of pandas' category type: codes and labels.

@@ -16,8 +16,6 @@ from sureleaf.table.categories import infer_categories, sorted_codes
 from sureleaf.table.frames import series_column
 from sureleaf.table.raw_column import MAX_EXACT, RawColumn, from_arrow, from_numpy
 
-__all__ = ["encode_labels"]
-
 
 def encode_labels(
     y: Any, *, estimator: str = "TreeClassifier"

@@ -17,8 +17,6 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafErro
 from sureleaf.files.read_file import check_arrow, without_views
 from sureleaf.table.dates import temporal_of
 
-__all__ = ["MAX_EXACT", "Family", "RawColumn", "from_arrow", "from_numpy", "unusable_type_error"]
-
 Family = Literal["number", "bool", "text", "date", "null"]
 
 MAX_EXACT: Final = 2**53

@@ -33,8 +33,6 @@ from sureleaf.files.source import ByteSource, list_files, open_bytes
 from sureleaf.table.raw_column import MAX_EXACT
 from sureleaf.table.schema import Column, Schema
 
-__all__ = ["RowStream", "stream_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class RowStream:

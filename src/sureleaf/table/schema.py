@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.dates import TEMPORALS, iso_text
 
-__all__ = ["MISSING", "UNSEEN", "Column", "Kind", "Schema"]
-
 Kind = Literal["numeric", "categorical", "ordered", "date"]
 
 MISSING: Final = -1

@@ -15,8 +15,6 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
 from sureleaf.tree.structure import Tree
 
-__all__ = ["GrowthRules", "RowStore", "TrainingRows", "grow", "thread_map"]
-
 _NO_LIMIT = 2**62
 
 
@@ -144,7 +142,7 @@ class TrainingRows:
     store: "RowStore | None" = None
 
     @cached_property
-    def kernel(self) -> _kernel.KernelTable:
+    def kernel(self) -> _kernel.Table:
         """The table in the kernel."""
         return self.table.kernel
 

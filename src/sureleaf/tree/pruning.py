@@ -16,24 +16,6 @@ from sureleaf.tree.growing import TrainingRows
 from sureleaf.tree.routing import count_nodes, route
 from sureleaf.tree.structure import Tree, node_impurity
 
-__all__ = [
-    "CostComplexityPath",
-    "Repruning",
-    "collapse",
-    "cost_complexity_alphas",
-    "cost_complexity_path",
-    "cut",
-    "decision_costs",
-    "node_utilities",
-    "prune_cost_complexity",
-    "prune_pessimistic",
-    "prune_reduced_error",
-    "prune_to_size",
-    "sums_along",
-    "utility_alphas",
-    "weakest_links",
-]
-
 
 def cut(tree: Tree, becomes_leaf: NDArray[np.bool_]) -> Tree:
     """Turn the marked nodes into leaves."""

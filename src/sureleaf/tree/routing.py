@@ -11,8 +11,6 @@ from sureleaf.table import EncodedTable
 from sureleaf.tree.growing import TrainingRows
 from sureleaf.tree.structure import Tree
 
-__all__ = ["Routes", "add_to_parents", "count_nodes", "mixture", "route"]
-
 
 @dataclass(frozen=True, eq=False)
 class Routes:

@@ -11,8 +11,6 @@ from sureleaf.formatting import percent
 from sureleaf.table import Column, Schema
 from sureleaf.tree.structure import Tree
 
-__all__ = ["branch_tests", "check_text_size", "join_tests", "leaf_rules", "rules_text", "word"]
-
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
     """Return the test of each branch of a node as text.

@@ -10,15 +10,6 @@ from scipy.special import xlogy
 
 from sureleaf import _kernel
 
-__all__ = [
-    "Tree",
-    "impurity_importances",
-    "leaves_in_words",
-    "node_impurity",
-    "row_maxima",
-    "row_sums",
-]
-
 
 def row_sums(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of each row; for rows of two numbers, 30 times as fast as ``sum(axis=1)``."""
@@ -97,7 +88,7 @@ class Tree:
             object.__setattr__(self, name, array)
 
     @classmethod
-    def from_kernel(cls, grown: _kernel.KernelTree, n_columns: int) -> Self:
+    def from_kernel(cls, grown: _kernel.Tree, n_columns: int) -> Self:
         """Make a Tree from a tree that the kernel has grown or pruned."""
         arrays = {name: getattr(grown, name) for name in _DTYPES if name != "class_counts"}
         tree = cls(**arrays, class_counts=grown.class_weights, n_columns=n_columns)
@@ -105,7 +96,7 @@ class Tree:
         return tree
 
     @cached_property
-    def kernel(self) -> _kernel.KernelTree:
+    def kernel(self) -> _kernel.Tree:
         """The same tree in the kernel; ValueError if the arrays are not a tree."""
         arrays = {name: getattr(self, name) for name in _DTYPES if name != "class_counts"}
         return _kernel.make_tree(
