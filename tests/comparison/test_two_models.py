@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sureleaf.comparison import compare, compare_rates, five_by_two_f, mcnemar, paired_t, two_models
+from sureleaf.comparison import compare, compare_rates, mcnemar, paired_t, two_models
 from sureleaf.comparison.paired_models import auc_difference
 from sureleaf.comparison.two_models import (
     compare_algorithms,
@@ -164,19 +164,6 @@ def test_the_lecture_test_is_there_with_its_warning() -> None:
     found = compare(a, b, method="paired_t")
     assert found.high - found.low < compare(a, b).high - compare(a, b).low
     assert "share training rows" in found.sentence
-
-
-def test_five_by_two_is_there_for_its_design() -> None:
-    a, b = pair(KFold(2, repeats=5, stratified=False))
-    gaps = (a.split_values("accuracy") - b.split_values("accuracy")).reshape(5, 2)
-    assert compare(a, b, method="5x2cv_f").p_value == five_by_two_f(gaps).p_value
-    a, b = pair(KFold(2, repeats=5))
-    gaps = (a.split_values("accuracy") - b.split_values("accuracy")).reshape(5, 2)
-    found, alone = compare(a, b, method="5x2cv_f"), five_by_two_f(gaps)
-    assert found.p_value > alone.p_value  # stratified folds hide what the classes' shares do
-    assert found.low < alone.low < alone.high < found.high
-    with pytest.raises(InvalidArgumentError, match="5x2cv_f"):
-        compare(*pair(KFold(10)), method="5x2cv_f")
 
 
 @pytest.mark.parametrize("design", [Holdout(), KFold(10)])
@@ -478,14 +465,6 @@ def test_figures_of_counts_are_told_for_one_hold_out(measure: str) -> None:
     found = compare(a, b, measure=measure)
     assert found.values == pytest.approx((a.estimate(measure).value, b.estimate(measure).value))
     assert "nan" not in found.sentence
-
-
-def test_five_by_two_is_not_replaced_where_a_fold_is_missing() -> None:
-    a, b = pair(KFold(2, repeats=5))
-    lost = replace(a, splits=(replace(a.splits[0], failure="ValueError: no"), *a.splits[1:]))
-    with pytest.raises(InvalidArgumentError, match="all ten folds"):
-        compare(lost, b, method="5x2cv_f")
-    assert compare(lost, b).method == "corrected resampled t over 9 splits"
 
 
 def test_the_statistic_of_two_estimates_is_their_difference_in_standard_errors() -> None:

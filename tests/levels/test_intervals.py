@@ -13,7 +13,6 @@ from sureleaf import InvalidArgumentError
 from sureleaf.levels import confidence, level_intervals, p_max_interval, utility
 from sureleaf.levels.intervals import (
     clopper_pearson,
-    jeffreys,
     majority_probability,
     wilson,
 )
@@ -143,14 +142,6 @@ def test_the_ends_of_wilson_solve_its_equation(k, n):
             )
 
 
-@pytest.mark.parametrize(("k", "n"), [(1, 5), (3, 7), (80, 100)])
-def test_the_ends_of_jeffreys_are_quantiles_of_the_posterior(k, n):
-    low, high = jeffreys(k, n)
-    a, b = k + mpmath.mpf("0.5"), n - k + mpmath.mpf("0.5")
-    assert float(mpmath.betainc(a, b, 0, low, regularized=True)) == pytest.approx(0.025, abs=1e-12)
-    assert float(mpmath.betainc(a, b, high, 1, regularized=True)) == pytest.approx(0.025, abs=1e-12)
-
-
 def coverage_of(interval, n, level=0.95):
     """P(the interval from n rows holds p) for each p of the grid: a sum over all counts."""
     k, p = np.arange(n + 1), GRID[:, np.newaxis]
@@ -164,14 +155,13 @@ def test_clopper_and_pearson_cover_every_probability_at_least_at_the_level(n, le
     assert coverage_of(clopper_pearson, n, level).min() >= level - 1e-12
 
 
-@pytest.mark.parametrize("interval", [wilson, jeffreys])
 @pytest.mark.parametrize("n", [20, 100, 1000])
-def test_wilson_and_jeffreys_cover_at_the_level_on_average(interval, n):
+def test_wilson_covers_at_the_level_on_average(n):
     # Not for each p: with 1000 rows the worst p of the grid has 0.84 to 0.93.
-    assert coverage_of(interval, n).mean() == pytest.approx(0.95, abs=0.01)
+    assert coverage_of(wilson, n).mean() == pytest.approx(0.95, abs=0.01)
 
 
-@pytest.mark.parametrize("interval", [wilson, clopper_pearson, jeffreys])
+@pytest.mark.parametrize("interval", [wilson, clopper_pearson])
 def test_edges_are_closed_and_no_rows_tell_nothing(interval):
     assert interval(0, 0) == (0.0, 1.0)
     assert interval(0, 7).low == 0.0
@@ -182,7 +172,7 @@ def test_edges_are_closed_and_no_rows_tell_nothing(interval):
     assert (high >= np.array([0, 1, 6, 7, 2.5]) / np.array([7, 7, 7, 7, 7.5])).all()
 
 
-@pytest.mark.parametrize("interval", [wilson, clopper_pearson, jeffreys])
+@pytest.mark.parametrize("interval", [wilson, clopper_pearson])
 def test_bad_counts_and_levels_are_named(interval):
     with pytest.raises(InvalidArgumentError, match="successes must be at most n"):
         interval(3, 2)

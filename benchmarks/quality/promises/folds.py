@@ -18,7 +18,7 @@ from benchmarks.quality.promises.record import (
     false_positives,
     shown,
 )
-from sureleaf.comparison import five_by_two_f, paired_t
+from sureleaf.comparison import paired_t
 from sureleaf.comparison.verdict import verdict_of
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import corrected_resampled
@@ -119,7 +119,6 @@ def algorithms(
                 "corrected resampled t: false positives", design, fixed, count, default=True
             )
             yield _single(errors, n, k, design, count)
-        yield _five_by_two(rng, n, count)
     yield from _power(rng, runs)
 
 
@@ -138,13 +137,6 @@ def _single(errors: Array, n: int, k: int, design: str, count: int) -> Promise:
     )
 
 
-def _five_by_two(rng: np.random.Generator, n: int, count: int) -> Promise:
-    gaps, _ = differences(rng, count, n, 2, 5, (1.0, 1.0))
-    tests = [five_by_two_f(row) for row in gaps.reshape(count, 5, 2)]
-    share = float(np.mean([test.p_value <= 0.05 for test in tests]))
-    return false_positives("5x2cv F: false positives", f"n = {n}", share, count)
-
-
 def _power(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
     n, near, far = 1000, 1.0, 1.3
     truth = true_error(900, near) - true_error(900, far)
@@ -152,10 +144,6 @@ def _power(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
     gaps, _ = differences(rng, runs, n, 10, 10, (near, far))
     powers["corrected resampled t, 10 folds x 10"] = (p_values(gaps, 1 / 9) <= 0.05).mean()
     powers["corrected resampled t, 10 folds"] = (p_values(gaps[:, :10], 1 / 9) <= 0.05).mean()
-    halves, _ = differences(rng, runs, n, 2, 5, (near, far))
-    powers["5x2cv F"] = np.mean(
-        [five_by_two_f(r).p_value <= 0.05 for r in halves.reshape(-1, 5, 2)]
-    )
     for what, share in powers.items():
         setting = f"n = {n}, true difference {truth:.3f}"
         yield shown(f"{what}: power", setting, float(share), runs)

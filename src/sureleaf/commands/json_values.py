@@ -127,7 +127,9 @@ def evaluation_values(
 
 def comparison_values(comparison: "Comparison") -> Values:
     """Return a comparison of two classifiers."""
-    return _fields(comparison) | {"values": [json_value(one) for one in comparison.values]}
+    own = _fields(comparison) | {"values": [json_value(one) for one in comparison.values]}
+    del own["over_splits"]  # for planning repeats
+    return own
 
 
 def many_values(

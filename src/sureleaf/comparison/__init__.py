@@ -9,14 +9,15 @@ from sureleaf.comparison.multiple_models import (
     holm,
 )
 from sureleaf.comparison.paired_models import auc_difference, bootstrap_difference
-from sureleaf.comparison.rates import (
+from sureleaf.comparison.plain_numbers import (
     compare_rates,
     mcnemar,
+    one_sample_t,
+    paired_t,
     rate_interval,
     rows_for_width,
     rows_to_detect,
 )
-from sureleaf.comparison.t_tests import five_by_two_f, one_sample_t, paired_t
 from sureleaf.comparison.two_models import compare
 from sureleaf.comparison.verdict import Comparison, DifferenceTest
 
@@ -32,7 +33,6 @@ __all__ = [
     "compare",
     "compare_many",
     "compare_rates",
-    "five_by_two_f",
     "holm",
     "mcnemar",
     "one_sample_t",

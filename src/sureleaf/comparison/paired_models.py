@@ -8,8 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
-from sureleaf.comparison.rates import THESE_MODELS, mcnemar
-from sureleaf.comparison.t_tests import difference_of_mean
+from sureleaf.comparison.plain_numbers import (
+    THESE_GROUPS,
+    THESE_MODELS,
+    difference_of_mean,
+    mcnemar,
+)
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation
@@ -231,7 +235,7 @@ def bootstrap_difference(
         standard_error=standard_error,
         method="paired bootstrap" + (" of groups" if members else ""),
         level=level,
-        assumption=THESE_MODELS.replace("rows", "groups") if members else THESE_MODELS,
+        assumption=THESE_GROUPS if members else THESE_MODELS,
     )
 
 

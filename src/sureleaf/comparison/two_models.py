@@ -8,8 +8,12 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray, check_level
 from sureleaf.comparison.paired_models import check_finite_losses, compare_models, squared_and_added
-from sureleaf.comparison.rates import compare_rates
-from sureleaf.comparison.t_tests import CORRELATED, SHARED_ROWS, difference_of_mean, five_by_two_f
+from sureleaf.comparison.plain_numbers import (
+    CORRELATED,
+    SHARED_ROWS,
+    compare_rates,
+    difference_of_mean,
+)
 from sureleaf.comparison.verdict import (
     Comparison,
     DifferenceTest,
@@ -19,8 +23,7 @@ from sureleaf.comparison.verdict import (
     sentence,
 )
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.evaluation import Estimate, Evaluation, KFold
-from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.evaluation.intervals import MIN_DEGREES, corrected_resampled, splits_of_one_round
 from sureleaf.evaluation.measures.named import Measure
 from sureleaf.evaluation.valid_intervals import (
@@ -28,9 +31,9 @@ from sureleaf.evaluation.valid_intervals import (
     bound_without_spread,
     has_one_round,
     is_pooled,
-    prevalence_slopes,
+    mean_over_splits,
+    needs_larger_parts,
     values_of_splits,
-    variance_of_rows,
 )
 from sureleaf.levels.search import smallest_count
 
@@ -88,8 +91,8 @@ def compare(
         the observed difference with a margin; without one .01 for measures between 0 and 1, for
         costs 1 % of what a wrong decision costs on average, otherwise 1 % of the second value.
     method : str, optional
-        Another test: "mcnemar_exact" or "bootstrap" for models; "5x2cv_f" or "paired_t" (which has
-        too many false positives) for algorithms; "z" (unpooled) for independent rows.
+        Another test: "mcnemar_exact" or "bootstrap" for models; "paired_t" (which has too many
+        false positives) for algorithms; "z" (unpooled) for independent rows.
 
     Examples
     --------
@@ -114,17 +117,21 @@ def compare(
     question, test = _valid_test(a, b, measure, level, method, independent)
     test = _with_width(test, a, measure)
     tables = (a, b) if independent else (a,)
-    n_rows = sum(_n_rows(one, question) for one in tables), sum(len(one.truth) for one in tables)
-    values = (_value(a, measure), _value(b, measure))
+    table_rows = sum(len(one.truth) for one in tables)
+    # Of models the rows of the test set, of algorithms those of the table.
+    used = sum(len(one.row) for one in tables) if question == "model" else table_rows
+    first, second = (
+        float(np.nanmean(values_of_splits(one, measure, list(one.worked)))) for one in (a, b)
+    )
     origin = ""
     if detect is None and margin == 0:
-        detect, origin = _default_detect(b, measure, values[1])
+        detect, origin = _default_detect(b, measure, second)
     comparison = conclude(
         test,
         measure,
         question=question,
-        values=values,
-        n_rows=n_rows,
+        values=(first, second),
+        n_rows=(used, table_rows),
         margin=margin,
         detect=detect,
     )
@@ -197,14 +204,11 @@ def _valid_test(
         return "model", compare_models(a, b, measure, level, method)
     if a.splits_id != b.splits_id:
         raise IncomparableError(
-            f"were evaluated on different splits ({_plan(a)} and {_plan(b)}), so their "
-            "splits cannot be paired. Evaluate both with the same design and random_state."
+            f"were evaluated on different splits ({a.design} with seed {a.seed} and {b.design} "
+            f"with seed {b.seed}), so their splits cannot be paired. Evaluate both with the same "
+            "design and random_state."
         )
     return "algorithm", compare_algorithms(a, b, measure, level, method)
-
-
-def _plan(evaluation: Evaluation) -> str:
-    return f"{evaluation.design} with seed {evaluation.seed}"
 
 
 def _check_same_rows(a: Evaluation, b: Evaluation, measure: Measure) -> None:
@@ -244,29 +248,16 @@ def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> Differ
     below, above = (far, near) if test.difference > 0 else (near, far)
     reason = "the difference never varied" if size > 0 else "the two never differed"
     units = "rows" if a.groups is None else "groups"
+    count = f"{n:,.0f}" if n >= 1000 else f"{n:.4g}"
     return replace(
         test,
         low=test.difference - below,
         high=test.difference + above,
         p_value=min(2 * (span / (span + size)) ** n, 1.0) if size > 0 else 1.0,
-        method=f"{test.method}; {reason}, so Clopper-Pearson's bound of 0 in {_whole(n)} {units}",
+        method=f"{test.method}; {reason}, so Clopper-Pearson's bound of 0 in {count} {units}",
         over_splits=None,
         method_counts_rows=True,
     )
-
-
-def _whole(n: float) -> str:
-    return f"{n:,.0f}" if n >= 1000 else f"{n:.4g}"
-
-
-def _n_rows(evaluation: Evaluation, question: str) -> int:
-    """Return the rows of the test set for models, of the table for algorithms."""
-    return len(evaluation.row) if question == "model" else len(evaluation.truth)
-
-
-def _value(evaluation: Evaluation, measure: Measure) -> float:
-    splits = list(evaluation.worked)
-    return float(np.nanmean(values_of_splits(evaluation, measure, splits)))
 
 
 INDEPENDENT = "the two sets of rows are independent, as independent=True states"
@@ -348,58 +339,21 @@ def compare_algorithms(
 ) -> DifferenceTest:
     """Test two algorithms by the differences of the splits in which both worked.
 
-    The default is the corrected resampled t. ``method="paired_t"`` is the uncorrected paired t,
-    ``method="5x2cv_f"`` Alpaydın's F for ``KFold(2, repeats=5)``.
+    The default is the corrected resampled t. ``method="paired_t"`` is the uncorrected paired t.
     """
-    five_by_two = isinstance(a.design, KFold) and (a.design.n_splits, a.design.repeats) == (2, 5)
-    valid = ["corrected_t", "paired_t", *(["5x2cv_f"] if five_by_two else [])]
     chosen = "corrected_t" if method is None else method
-    if chosen not in valid:
+    if chosen not in ("corrected_t", "paired_t"):
         raise InvalidArgumentError(
-            f"method must be one of {', '.join(valid)} for two algorithms by "
-            f"{type(a.design).__name__} ('5x2cv_f' needs KFold(2, repeats=5)); got {method!r}."
+            "method must be one of corrected_t, paired_t for two algorithms by "
+            f"{type(a.design).__name__}; got {method!r}."
         )
     gaps = _differences(a, b, measure)
-    if chosen == "5x2cv_f":
-        if gaps.size != 10:
-            raise InvalidArgumentError(
-                f"method '5x2cv_f' needs {measure.name} in all ten folds of both; got "
-                f"{gaps.size}. Leave out method= to use the corrected resampled t of these folds."
-            )
-        hidden = _hidden_variance(a, b, measure)
-        return five_by_two_f(gaps.reshape(5, 2), level=level, hidden_variance=hidden)
     if chosen == "paired_t":
         mean = corrected_resampled(gaps, level=level)
         return difference_of_mean(mean, "paired t, uncorrected", SHARED_ROWS)
-    mean = corrected_resampled(
-        gaps,
-        test_to_train=a.test_to_train,
-        level=level,
-        hidden_variance=_hidden_variance(a, b, measure),
-        least_variance=_least_variance(a, b, measure),
-        one_round=has_one_round(measure, a.design.kind, a.design.resample),
-        degrees_of_one_round=measure.row_values is None,
-    )
+    mean = mean_over_splits(gaps, measure, level, a, b)
     test = difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
     return replace(test, over_splits=mean.variance)
-
-
-def _hidden_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
-    """Return the variance of the difference that stratified splits cannot show.
-
-    All stratified splits have the class proportions of the table, which are themselves a sample.
-    """
-    slopes = prevalence_slopes(a, measure) - prevalence_slopes(b, measure)
-    return variance_of_rows(a.truth, slopes, a.weights, a.groups)
-
-
-def _least_variance(a: Evaluation, b: Evaluation, measure: Measure) -> float:
-    """Return the variance of the difference from the rows, with the boundaries fitted to them.
-
-    It is 0 if the boundary of one of the two is not known; see `row_influences`.
-    """
-    first, second = row_influences(a, measure), row_influences(b, measure)
-    return 0.0 if first is None or second is None else (first - second).variance
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
@@ -407,7 +361,7 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
 
     Ratios of counts (precision, F) are pooled over the splits, as `Evaluation.estimate` does.
     """
-    if a.design.kind == "leave one out" and measure.row_values is None and a.groups is None:
+    if needs_larger_parts(a, measure):
         raise InvalidArgumentError(
             f"{measure.name} is not defined for a test part of one row (leave-one-out). Use KFold."
         )
@@ -417,17 +371,14 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
     )
     worked = [i for i in one if i in other]
     both = [i for i in worked if not np.isnan(one[i] + other[i])]
-    first, second = np.array([one[i] for i in both]), np.array([other[i] for i in both])
-    check_finite_losses(np.concatenate([first, second]), measure.name)
+    check_finite_losses(np.array([each[i] for each in (one, other) for i in both]), measure.name)
     if len(both) < 2:
         raise InvalidArgumentError(
             f"{measure.name} is defined for both in {len(both)} of {len(a.splits)} splits; two "
             "are needed. Use a design with more splits, or fewer folds of more rows."
         )
     common = worked if is_pooled(measure) else both
-    first, second = (values_of_splits(one, measure, common) for one in (a, b))
-    gaps: FloatArray = first - second
-    return gaps
+    return values_of_splits(a, measure, common) - values_of_splits(b, measure, common)
 
 
 def degrees_of_repeats(evaluation: Evaluation) -> float:

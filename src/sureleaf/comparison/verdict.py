@@ -46,8 +46,10 @@ class DifferenceTest:
 
     Attributes
     ----------
-    difference : float
-        The first minus the second.
+    difference, low, high : float
+        The first minus the second, and the ends of its interval.
+    p_value : float
+        Two-sided.
     standard_error : float
         Standard error of the difference that the statistic uses.
     assumption : str
@@ -81,18 +83,15 @@ class DifferenceTest:
 Verdict = Literal["better", "worse", "equivalent", "undecided"]
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Comparison(DifferenceTest):
     """Which of two classifiers is better, by how much, and with what uncertainty.
+
+    The difference is the measure of the first minus that of the second; the test and its interval
+    follow from the design and the measure.
 
     Attributes
     ----------
-    difference : float
-        The measure of the first minus that of the second; its interval is `low` to `high`.
-    p_value : float
-        Two-sided p-value of "there is no difference".
-    method : str
-        The test and the interval, which follow from the design and the measure.
     verdict : {"better", "worse", "equivalent", "undecided"}
         The verdict on the first; "better" and "worse" mean by more than the margin.
     rows_needed : int or None
@@ -108,12 +107,8 @@ class Comparison:
     n_rows, table_rows : int
         Rows used: test rows for models, all rows for algorithms; and rows of the table. Of both
         tables if independent.
-    assumption : str
-        What has to be true for the interval to have its level.
     has_enough_rows : bool
         Whether the table has the rows that were planned for; more are not known to decide.
-    method_counts_rows : bool
-        Whether the name of the method says how many rows the interval comes from.
 
     Examples
     --------
@@ -123,11 +118,6 @@ class Comparison:
     'better'
     """
 
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    method: str
     verdict: Verdict
     rows_needed: int | None
     repeats_needed: int | None
@@ -136,13 +126,10 @@ class Comparison:
     values: tuple[float, float]
     n_rows: int
     table_rows: int
-    level: float
     margin: float
     detect: float
-    assumption: str
     sentence: str
-    has_enough_rows: bool = False
-    method_counts_rows: bool = False
+    has_enough_rows: bool
 
     def __repr__(self) -> str:
         return (
@@ -187,11 +174,7 @@ def conclude(
     rows_needed = rows_until(test, table_rows, margin=margin, detect=detect)
     has_enough_rows = rows_needed is not None and rows_needed <= table_rows
     return Comparison(
-        difference=test.difference,
-        low=test.low,
-        high=test.high,
-        p_value=test.p_value,
-        method=test.method,
+        **vars(test),
         verdict=verdict,
         # Fewer rows than these would not decide what these leave open.
         rows_needed=None if verdict == "undecided" and has_enough_rows else rows_needed,
@@ -201,13 +184,10 @@ def conclude(
         values=values,
         n_rows=rows,
         table_rows=table_rows,
-        level=test.level,
         margin=margin,
         detect=test.difference if detect is None else detect,
-        assumption=test.assumption,
         sentence="",
         has_enough_rows=has_enough_rows,
-        method_counts_rows=test.method_counts_rows,
     )
 
 

@@ -336,7 +336,6 @@ class Evaluation(TextDisplay):
         *,
         level: float = 0.95,
         of: str | None = None,
-        method: str | None = None,
     ) -> Estimate:
         """Return a measure with an interval that is valid for the design.
 
@@ -354,10 +353,6 @@ class Evaluation(TextDisplay):
             other rows of the same population. By default the model for a hold-out, the algorithm
             for every other design. A hold-out has no interval for the algorithm, repeated
             hold-outs and bootstraps have none for one model.
-        method : {"clopper-pearson", "wilson", "delong", "bca"}, optional
-            For a model: another method than the default. The default of a rate is the interval of
-            Clopper and Pearson, which is never below its level. That of Wilson is shorter, and
-            below its level where fewer than about 5 rows of one kind are expected.
 
         Examples
         --------
@@ -369,7 +364,7 @@ class Evaluation(TextDisplay):
         >>> print(evaluation.estimate("accuracy"))
         0.9579 (95 % interval 0.9187 to 0.9816; Clopper-Pearson, this model)
         """
-        return valid_intervals.estimate(self, self.find(measure), level=level, of=of, method=method)
+        return valid_intervals.estimate(self, self.find(measure), level=level, of=of)
 
     def confusion(self) -> ConfusionMatrix:
         """Return the confusion matrix of all out-of-fold predictions, weighted if rows are."""

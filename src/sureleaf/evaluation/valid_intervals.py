@@ -14,13 +14,13 @@ from sureleaf.evaluation.boundary_variance import plausible_range, row_influence
 from sureleaf.evaluation.intervals import (
     Estimate,
     Interval,
+    MeanOverSplits,
     bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
     clopper_pearson,
     corrected_resampled,
     out_of_bag_mean,
-    wilson,
 )
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_interval, delong_one_vs_rest
@@ -37,6 +37,7 @@ __all__ = [
     "has_one_round",
     "interval_of_rate",
     "is_pooled",
+    "mean_over_splits",
     "needs_larger_parts",
     "possible_values",
     "prevalence_slopes",
@@ -158,27 +159,20 @@ def _counting(
     return count, lambda table: ratio(float(table[0]), float(table[1]))
 
 
-METHODS = ("clopper-pearson", "wilson", "delong", "bca")
 OF_MODELS = ("holdout", "folds", "leave one out")
 
 
 def estimate(
-    evaluation: "Evaluation", measure: Measure, *, level: float, of: str | None, method: str | None
+    evaluation: "Evaluation", measure: Measure, *, level: float, of: str | None
 ) -> Estimate:
     """Return the measure with the interval that is valid for the design and the question."""
     check_level(level)
     kind = evaluation.design.kind
     if of is None:
-        of = "model" if kind == "holdout" or method is not None else "algorithm"
+        of = "model" if kind == "holdout" else "algorithm"
     check_choice("of", of, ("model", "algorithm"))
-    if of == "model":
-        result = _of_model(evaluation, measure, level, method)
-    elif method is not None:
-        raise InvalidArgumentError(
-            f"method must be left out for of='algorithm': the design decides; got {method!r}."
-        )
-    else:
-        result = _of_algorithm(evaluation, measure, level)
+    question = _of_model if of == "model" else _of_algorithm
+    result = question(evaluation, measure, level)
     result = _with_width(result, evaluation, measure)
     failed = len(evaluation.failures)
     note = f"; {measure.note}" if measure.note else ""
@@ -221,19 +215,14 @@ def _with_width(result: Estimate, evaluation: "Evaluation", measure: Measure) ->
     return replace(result, low=low, high=high, method=method)
 
 
-def _of_model(
-    evaluation: "Evaluation", measure: Measure, level: float, method: str | None
-) -> Estimate:
+def _of_model(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
     kind = evaluation.design.kind
     if kind not in OF_MODELS:
         raise InvalidArgumentError(
             f"A {kind} design tests each of many models on different rows, so it cannot estimate "
             "one model. Use of='algorithm', or design=Holdout() for a model."
         )
-    if method is not None:
-        check_choice("method", method, METHODS)
-    repeats = _repeats(evaluation)
-    result = _interval_of_rows(evaluation, measure, repeats, level, method)
+    result = _interval_of_rows(evaluation, measure, _repeats(evaluation), level)
     if math.isnan(result.value):
         return result
     n_models = len(evaluation.worked)
@@ -264,21 +253,15 @@ def _interval_of_rows(
     measure: Measure,
     repeats: list[tuple[IntArray, Scored]],
     level: float,
-    method: str | None,
 ) -> Estimate:
     """Return the interval from independent rows (or groups): exact, DeLong or bootstrap."""
     rows, first = repeats[0]
     grouped = evaluation.groups is not None
-    if method in (None, "clopper-pearson", "wilson") and measure.counted and not grouped:
-        return _rate_interval(measure, [scored for _, scored in repeats], level, method)
+    if measure.counted and not grouped:
+        return _rate_interval(measure, [scored for _, scored in repeats], level)
     plain_auc = measure.name == "auc" and first.weights is None and _has_variance(first)
-    if method in (None, "delong") and plain_auc and len(repeats) == 1 and not grouped:
+    if plain_auc and len(repeats) == 1 and not grouped:
         return _auc_interval(first, level)
-    if method not in (None, "bca"):
-        raise InvalidArgumentError(
-            f"method {method!r} is not valid for {measure.name} of these rows"
-            f"{' in groups' if grouped else ''}; use 'bca'."
-        )
     random = generator(evaluation.seed, INTERVAL)
     if measure.row_values is not None and not grouped:
         values = np.mean([measure.row_values(scored) for _, scored in repeats], axis=0)
@@ -298,9 +281,7 @@ def _interval_of_rows(
     return bootstrap_interval(statistic, len(rows), generator=random, level=level, groups=groups)
 
 
-def _rate_interval(
-    measure: Measure, repeats: list[Scored], level: float, method: str | None
-) -> Estimate:
+def _rate_interval(measure: Measure, repeats: list[Scored], level: float) -> Estimate:
     count = total = squares = 0.0
     for scored in repeats:
         counted, among = measure.counted(scored)  # type: ignore[misc]
@@ -314,9 +295,8 @@ def _rate_interval(
     n = total**2 / squares / len(repeats)
     rate = count / total
     # Wilson's interval is shorter, but misses its level where few rows of one kind are expected.
-    approximate = method == "wilson"
-    interval = (wilson if approximate else clopper_pearson)(min(rate * n, n), n, level=level)
-    name = "Wilson" if approximate else "Clopper-Pearson"
+    interval = clopper_pearson(min(rate * n, n), n, level=level)
+    name = "Clopper-Pearson"
     if repeats[0].weights is not None:
         name += f" with {n:.1f} effective rows"
     return Estimate(rate, *interval, level, name)
@@ -393,22 +373,7 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     # Of a ratio of counts, a split without such rows still contributes to the sum.
     defined = values_of_splits(evaluation, measure, list(evaluation.worked))
     defined = defined[~np.isnan(defined)]
-    influences = row_influences(evaluation, measure)
-    result = corrected_resampled(
-        defined,
-        test_to_train=evaluation.test_to_train,
-        level=level,
-        hidden_variance=variance_of_rows(
-            evaluation.truth,
-            prevalence_slopes(evaluation, measure),
-            evaluation.weights,
-            evaluation.groups,
-        ),
-        least_variance=0.0 if influences is None else influences.variance,
-        one_round=has_one_round(measure, evaluation.design.kind, evaluation.design.resample)
-        or share_between_repeats(evaluation, measure) > UNSTABLE,
-        degrees_of_one_round=measure.row_values is None,
-    )
+    result = mean_over_splits(defined, measure, level, evaluation)
     low, high = result.low, result.high
     if is_pooled(measure):
         low, high = _score_interval(result.value, high - result.value, measure)
@@ -416,6 +381,37 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     name = f"corrected resampled t over {len(defined)} splits{pooled}, this algorithm{note}"
     found = _at_least_exact(Estimate(result.value, low, high, level, name), evaluation, measure)
     return _at_least_plausible(found, evaluation, measure) if is_pooled(measure) else found
+
+
+def mean_over_splits(
+    values: FloatArray,
+    measure: Measure,
+    level: float,
+    first: "Evaluation",
+    second: "Evaluation | None" = None,
+) -> MeanOverSplits:
+    """Return the mean of a measure over splits, or of the difference of two evaluations.
+
+    Its variance has the part that stratified splits cannot show, since all of them have the class
+    proportions of the table, and is at least that of the rows with the boundaries fitted to them.
+    """
+    slopes, influences = prevalence_slopes(first, measure), row_influences(first, measure)
+    one_round = has_one_round(measure, first.design.kind, first.design.resample)
+    if second is None:
+        one_round |= share_between_repeats(first, measure) > UNSTABLE
+    else:
+        slopes = slopes - prevalence_slopes(second, measure)
+        other = row_influences(second, measure)
+        influences = None if influences is None or other is None else influences - other
+    return corrected_resampled(
+        values,
+        test_to_train=first.test_to_train,
+        level=level,
+        hidden_variance=variance_of_rows(first.truth, slopes, first.weights, first.groups),
+        least_variance=0.0 if influences is None else influences.variance,
+        one_round=one_round,
+        degrees_of_one_round=measure.row_values is None,
+    )
 
 
 def _rate_of_few_splits(

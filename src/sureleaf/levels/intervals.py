@@ -1,6 +1,6 @@
 """Intervals for a probability, and for p_max, confidence and utility.
 
-`wilson`, `clopper_pearson` and `jeffreys` are the only implementations of these intervals in the
+`wilson` and `clopper_pearson` are the only implementations of these intervals in the
 project. Each is a function of ``(successes, n, *, level)`` that broadcasts and takes fractional
 counts.
 
@@ -43,7 +43,6 @@ __all__ = [
     "LevelIntervals",
     "clopper_pearson",
     "clopper_pearson_limits",
-    "jeffreys",
     "level_intervals",
     "majority_probability",
     "p_max_interval",
@@ -154,34 +153,6 @@ def clopper_pearson_limits(
     low = betaincinv(np.where(none, 1.0, successes), failures + 1.0, tail)
     high = betainccinv(successes + 1.0, np.where(every, 1.0, failures), tail)
     return np.where(none, 0.0, low), np.where(every, 1.0, high)
-
-
-@overload
-def jeffreys(successes: float, n: float, *, level: float = ...) -> Interval[float]: ...
-@overload
-def jeffreys(successes: ArrayLike, n: ArrayLike, *, level: float = ...) -> Interval[Numbers]: ...
-def jeffreys(successes: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Interval[Numbers]:
-    """Return the equal-tailed interval of the posterior under Jeffreys' prior, Beta(1/2, 1/2).
-
-    As usual, the lower end is 0 at 0 successes, and the upper end 1 at n successes. Parameters as
-    for `wilson`.
-
-    References
-    ----------
-    .. [1] Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial
-       proportion. Statistical Science 16, 101-133.
-
-    Examples
-    --------
-    >>> low, high = jeffreys(80, 100)
-    >>> round(low, 4), round(high, 4)
-    (0.7137, 0.8692)
-    """
-    k, rows = _counts(successes, n)
-    tail = (1 - check_level(level)) / 2
-    low = betaincinv(k + 0.5, rows - k + 0.5, tail)
-    high = betainccinv(k + 0.5, rows - k + 0.5, tail)
-    return _closed(low, high, k, rows)
 
 
 def _counts(successes: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:

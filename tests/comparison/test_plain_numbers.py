@@ -1,9 +1,11 @@
-"""Rates from bare numbers, against statsmodels and the lecture."""
+"""Rates and means of differences from plain numbers, against statsmodels, scipy and the lecture."""
 
+import math
 from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import minimize_scalar
 from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
@@ -17,12 +19,15 @@ from statsmodels.stats.proportion import (
 from sureleaf.comparison import (
     compare_rates,
     mcnemar,
+    one_sample_t,
+    paired_t,
     rate_interval,
     rows_for_width,
     rows_to_detect,
 )
-from sureleaf.comparison.rates import THESE_MODELS
+from sureleaf.comparison.plain_numbers import CORRELATED, THESE_MODELS, difference_of_mean
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.evaluation.intervals import corrected_resampled
 from sureleaf.levels.search import smallest_count
 
 CASES = [(9, 100, 20, 100), (0, 30, 3, 40), (15, 30, 1250, 5000), (30, 30, 39, 40), (1, 500, 9, 20)]
@@ -141,16 +146,13 @@ def test_the_lecture_interval_is_wilsons() -> None:
 
 @pytest.mark.parametrize(
     ("method", "name"),
-    [("wilson", "wilson"), ("clopper_pearson", "beta"), ("jeffreys", "jeffreys")],
+    [("wilson", "wilson"), ("clopper_pearson", "beta")],
 )
 @pytest.mark.parametrize(("x", "n"), [(0, 20), (1, 20), (19, 20), (20, 20), (600, 2000)])
 def test_intervals_are_statsmodels(method: str, name: str, x: int, n: int) -> None:
     expected = proportion_confint(x, n, alpha=0.1, method=name)
     interval = rate_interval(x / n, n, method=method, level=0.9)
-    low, high = expected
-    if method == "jeffreys":  # Brown, Cai and DasGupta: closed at the ends
-        low, high = (0.0 if x == 0 else low), (1.0 if x == n else high)
-    assert (interval.low, interval.high) == pytest.approx((low, high))
+    assert (interval.low, interval.high) == pytest.approx(expected)
 
 
 def test_an_unknown_interval_is_refused_with_the_known_ones() -> None:
@@ -248,7 +250,7 @@ def test_the_result_names_its_method_and_has_the_statistic_of_mcnemar(
     assert mcnemar(0, 0, 40).statistic == 0.0
 
 
-@pytest.mark.parametrize("method", ["wilson", "clopper_pearson", "jeffreys"])
+@pytest.mark.parametrize("method", ["wilson", "clopper_pearson"])
 @pytest.mark.parametrize(("half_width", "rate"), [(0.05, 0.5), (0.1, 0.9), (0.08, 0.0)])
 def test_rows_for_a_width_are_the_fewest(method: str, half_width: float, rate: float) -> None:
     def width(n: int) -> float:
@@ -346,3 +348,82 @@ def test_less_power_never_takes_more_rows(paired: bool) -> None:
 def test_rows_to_find_no_number_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InvalidArgumentError, match="difference must be above 0"):
         rows_to_detect(**bad, paired=False)
+
+
+# ---- Student's t
+
+FIRST = [1200, 1219, 1103, 1213, 1258, 1325, 1295]
+SECOND = [1247, 1098, 1185, 1087, 1377, 1363, 1121]
+LECTURE = [(a - b) / 2000 for a, b in zip(FIRST, SECOND, strict=True)]
+
+
+def test_the_lecture_example_has_six_degrees_of_freedom() -> None:
+    test = paired_t(LECTURE)
+    assert round(test.difference, 5) == 0.00964
+    assert round(np.std(LECTURE, ddof=1), 5) == 0.05871
+    assert (round(test.low, 4), round(test.high, 4)) == (-0.0447, 0.0639)
+
+
+def test_plain_t_is_scipys() -> None:
+    expected = stats.ttest_rel(FIRST, SECOND)
+    test = paired_t(np.subtract(FIRST, SECOND))
+    assert test.statistic == pytest.approx(expected.statistic)
+    assert test.p_value == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval(0.95)
+    assert (test.low, test.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_one_sample_t_is_scipys() -> None:
+    values = [5.1, 4.9, 5.6, 5.8, 5.3]
+    expected = stats.ttest_1samp(values, 5.0)
+    test = one_sample_t(values, 5.0, level=0.9)
+    assert (test.statistic, test.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    interval = expected.confidence_interval(0.9)
+    assert (test.low + 5, test.high + 5) == pytest.approx((interval.low, interval.high))
+
+
+@pytest.mark.parametrize("ratio", [1 / 9, 0.5])
+def test_the_correction_widens_by_nadeau_and_bengios_factor(ratio: float) -> None:
+    plain, corrected = paired_t(LECTURE), paired_t(LECTURE, corrected=ratio)
+    widening = math.sqrt((1 / 7 + ratio) / (1 / 7))
+    assert corrected.high - corrected.low == pytest.approx((plain.high - plain.low) * widening)
+    assert corrected.statistic == pytest.approx(plain.statistic / widening)
+
+
+def test_corrected_true_is_one_cross_validation() -> None:
+    assert paired_t(LECTURE, corrected=True) == paired_t(LECTURE, corrected=1 / 6)
+
+
+def test_the_plain_test_says_what_is_wrong_with_it_over_folds() -> None:
+    assert "share training rows" in repr(paired_t(LECTURE))
+
+
+def test_differences_that_never_differ_from_zero_are_no_evidence() -> None:
+    test = paired_t([0.0, 0.0, 0.0])
+    assert (test.low, test.high, test.p_value) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("bad", [[], [0.1], [0.1, math.nan], [[0.1, 0.2]], [0.1, 0.1, 0.1]])
+def test_differences_that_cannot_be_judged_are_refused(bad: list[float]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        paired_t(bad)
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, math.nan, math.inf])
+def test_a_ratio_that_is_none_is_refused(bad: float) -> None:
+    with pytest.raises(InvalidArgumentError, match="n_test / n_train"):
+        paired_t(LECTURE, corrected=bad)
+
+
+def test_a_level_in_percent_is_refused_with_the_right_one() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"got 95\. Did you mean 0\.95\?"):
+        paired_t(LECTURE, level=95)
+
+
+def test_differences_that_are_all_alike_have_an_infinite_statistic() -> None:
+    assert difference_of_mean(corrected_resampled(np.full(3, 0.25)), "t", "").statistic == math.inf
+    assert difference_of_mean(corrected_resampled(np.zeros(3)), "t", "").statistic == 0.0
+
+
+def test_the_corrected_test_names_its_assumption() -> None:
+    assert paired_t([0.1, 0.2, 0.3], corrected=0.5).assumption == CORRELATED
