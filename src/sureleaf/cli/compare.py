@@ -42,7 +42,7 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
     ),
     margin=option("Differences up to this size do not matter."),
     method=option(
-        "Another valid test: mcnemar_exact, bootstrap, paired_t, 5x2cv_f or z.",
+        "Another valid test: mcnemar_exact, bootstrap, paired_t or z.",
         default="the test for the design",
     ),
     independent=option("The two evaluations share no rows."),
