@@ -103,7 +103,9 @@ def test_probabilities_votes_and_spread_are_those_of_the_trees(n_classes):
     model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(X, y)
     each = np.array([tree.predict_proba(new) for tree in model.estimators_])
     np.testing.assert_allclose(model.predict_proba(new), each.mean(axis=0), atol=1e-13)
-    np.testing.assert_allclose(model.predict_spread(new), each.std(axis=0), atol=1e-7)
+    levels = model.predict_levels(new)
+    own = np.searchsorted(model.classes_, levels.prediction)
+    np.testing.assert_allclose(levels.spread, each.std(axis=0)[np.arange(len(own)), own], atol=1e-7)
     votes = np.array([tree.predict(new) for tree in model.estimators_])
     shares = np.array([(votes == label).mean(axis=0) for label in model.classes_]).T
     np.testing.assert_allclose(model.predict_proba(new, voting=True), shares, atol=1e-13)
@@ -442,7 +444,9 @@ def test_columns_read_where_they_lie_are_asked_about_alike() -> None:
     y = whole + 20 * (narrow["kind"] == "b") + random.normal(0, 8, 300) > 30
     model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(narrow, y)
     np.testing.assert_array_equal(model.predict_proba(narrow), model.predict_proba(wide))
-    np.testing.assert_array_equal(model.predict_spread(narrow), model.predict_spread(wide))
+    np.testing.assert_array_equal(
+        model.predict_levels(narrow).spread, model.predict_levels(wide).spread
+    )
 
 
 def test_encoded_rows_with_other_categories_than_in_training_are_recoded() -> None:

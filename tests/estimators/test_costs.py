@@ -20,6 +20,7 @@ from sureleaf.exports import export, from_json
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.leaf_table import LeafTable
 from sureleaf.model.node_levels import levels_of_accuracy, levels_of_counts
+from sureleaf.tree import count_nodes
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -183,7 +184,9 @@ def test_splits_are_those_of_rows_weighted_by_the_cost_of_their_class(three: boo
     np.testing.assert_array_equal(model.tree_.feature, weighted.tree_.feature)
     np.testing.assert_array_equal(model.tree_.threshold, weighted.tree_.threshold)
     assert model.tree_.n_leaves > 4
-    np.testing.assert_array_equal(model.tree_.class_counts, model.node_counts(X, y))
+    np.testing.assert_array_equal(
+        model.tree_.class_counts, count_nodes(model.tree_, model.model_.read_rows(X, y))
+    )
 
 
 def test_a_monotone_column_stays_monotone_at_costs() -> None:
@@ -309,7 +312,7 @@ def test_decisions_are_the_cheapest_at_least_as_often_as_their_confidence_says(c
     # Weighted by rows, the confidence is too low here, by several percentage points: docs/costs.md.
     stated, right, weight = [], [], []
     for model, unseen, labels in cost_trees:
-        counts = model.node_counts(unseen, labels)
+        counts = count_nodes(model.tree_, model.model_.read_rows(unseen, labels))
         leaves = model.leaves()
         n = counts[leaves.leaf].sum(axis=1)
         cheapest = model.classes_[cost_rule(FIVE_TO_ONE).decide(counts[leaves.leaf])]
@@ -330,17 +333,6 @@ def test_the_expected_cost_is_that_of_unseen_rows(cost_trees) -> None:
     # 12 samples of 600 rows: the standard error of the mean difference is about 0.01.
     assert np.mean(stated) == pytest.approx(np.mean(paid), abs=0.04)
     assert TreeClassifier(**SIZED).fit(*table()).complete_model().expected_cost() is None
-
-
-def test_subgroups_compare_stated_with_observed_accuracy() -> None:
-    X, y = table(9, 800)
-    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
-    unseen, labels = table(10, 4000)
-    found = model.levels_by("x2", unseen, labels)
-    assert found.stated == pytest.approx(found.utility, abs=0.1)
-    assert (found.n @ found.utility) / found.n.sum() == pytest.approx(
-        (model.predict(unseen) == labels).mean()
-    )
 
 
 def test_an_audit_shows_the_decisions_of_the_leaves() -> None:

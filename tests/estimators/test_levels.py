@@ -130,12 +130,6 @@ def test_a_missing_value_takes_its_branch_and_has_the_levels_of_one_leaf():
         np.testing.assert_allclose(getattr(rows, column), getattr(table, column)[place], atol=1e-12)
     np.testing.assert_array_equal(rows.prediction, table.prediction[place])
     assert not rows.imputed_share.any()
-    by_kind = model.levels_by("kind")
-    assert by_kind.value.tolist() == ["u", "v", "w", "missing"]
-    assert by_kind.n.sum() == len(X)
-    unseen = model.levels_by("kind", X, y)
-    right = model.predict(X) == y
-    assert unseen.utility[-1] == pytest.approx(right[X["kind"].isna()].mean())
     sure = model.predict_or_abstain(X, min_confidence=0.9)
     assert len(sure) == len(X)
 
@@ -606,7 +600,7 @@ def test_weak_leaves_are_flagged_with_a_remedy_and_fragmentation_is_told():
 
 def test_tables_become_data_frames_and_html(model):
     X, _ = noisy(n=5)
-    for table in (model.leaves(), model.predict_levels(X), model.levels_by("kind")):
+    for table in (model.leaves(), model.predict_levels(X), model.splits()):
         frame, other = table.to_pandas(), table.to_polars()
         assert list(frame.columns) == list(table.columns()) == other.columns
         assert len(frame) == len(table) == len(other)
@@ -614,26 +608,6 @@ def test_tables_become_data_frames_and_html(model):
     assert model.leaves(utility=0.999).to_polars()["rows_needed"].null_count() > 0
     assert model.levels().to_polars().columns == ["confidence", "utility", "low", "high"]
     assert "utility" in str(model.levels())
-
-
-def test_levels_by_subgroup_are_the_cross_fitted_hits_of_its_rows(model):
-    X, _ = noisy()
-    table = model.levels_by("kind")
-    assert table.value.tolist() == ["u", "v", "w"]
-    assert table.n.tolist() == [(X["kind"] == kind).sum() for kind in "uvw"]
-    overall = table.n @ table.utility / table.n.sum()
-    assert overall == pytest.approx(model._fit.correct.mean())
-    assert ((table.low < table.utility) & (table.utility < table.high)).all()
-    numbers = model.levels_by(0)
-    assert len(numbers) == 4
-    assert numbers.n.sum() == 300
-
-
-def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
-    X, y = noisy(seed=5)
-    hit = model.predict(X) == y
-    table = model.levels_by("kind", X, y)
-    assert table.utility[0] == pytest.approx(hit[X["kind"] == "u"].mean())
 
 
 @pytest.mark.parametrize(
@@ -647,7 +621,6 @@ def test_levels_by_subgroup_of_unseen_rows_are_their_hits(model):
         ),
         (lambda m, X: m.prune("utility"), "TreeClassifier\\(pruning='utility'\\)"),
         (lambda m, X: m.predict_or_abstain(X, min_confidence=2), "min_confidence must be"),
-        (lambda m, X: m.levels_by("nothing"), "column must be the name of a column"),
     ],
 )
 def test_what_cannot_be_used_is_named(model, ask, told):
@@ -664,13 +637,6 @@ def test_folds_may_be_a_number_a_splitter_a_list_or_an_iterator():
         for cv in (KFold(5), parts, iter(parts))
     )
     assert one == two == three
-
-
-def test_levels_by_without_rows_says_what_to_give():
-    X, y = noisy()
-    model = TreeClassifier.c45(levels_from="training").fit(X, y)
-    with pytest.raises(InvalidArgumentError, match="Give X and y"):
-        model.levels_by("kind")
 
 
 BAD = {

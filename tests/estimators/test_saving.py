@@ -123,9 +123,6 @@ def test_levels_are_computed_before_a_tree_is_saved(tmp_path):
 def test_a_loaded_tree_holds_no_rows_and_says_so(tmp_path):
     X, y = table()
     again = saved(TreeClassifier.c45(random_state=0).fit(X, y), tmp_path)
-    with pytest.raises(InvalidArgumentError, match="the model holds none"):
-        again.levels_by("size")
-    assert len(again.levels_by("size", X, y)) == 5  # four ranges, and missing
     assert again.forget_rows().levels() == again.levels()
     with pytest.raises(InvalidArgumentError, match="no longer holds them"):
         again.prune("pessimistic")
@@ -177,7 +174,7 @@ def test_loaded_bags_say_what_the_saved_ones_said(tmp_path, calibration, n_class
     np.testing.assert_array_equal(
         model.predict_proba(X, voting=True), again.predict_proba(X, voting=True)
     )
-    np.testing.assert_array_equal(model.predict_spread(X), again.predict_spread(X))
+    np.testing.assert_array_equal(model.predict_levels(X).spread, again.predict_levels(X).spread)
     np.testing.assert_array_equal(
         model.estimators_[2].predict_proba(X), again.estimators_[2].predict_proba(X)
     )

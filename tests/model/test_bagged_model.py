@@ -78,17 +78,3 @@ def test_the_interval_is_as_wide_as_the_accuracy_of_few_trees_varies() -> None:
 def test_importance_has_no_unit() -> None:
     small, large = (bagged("importance").fit(X, Y, sample_weight=WEIGHTS * k) for k in (1, 64))
     assert small.oob_levels_ == large.oob_levels_
-
-
-def test_subgroups_of_importance_weights_have_effective_rows() -> None:
-    model = TreeClassifier.c45(weights="importance", random_state=0).fit(
-        X, Y, sample_weight=WEIGHTS
-    )
-    found = model.levels_by(0)
-    place = np.searchsorted(np.quantile(X[:, 0], [0.25, 0.5, 0.75], method="lower"), X[:, 0])
-    for k in range(4):
-        w = WEIGHTS[place == k]
-        n = w.sum() ** 2 / (w**2).sum()
-        assert (found.low[k], found.high[k]) == pytest.approx(
-            clopper_pearson(found.utility[k] * n, n)
-        )

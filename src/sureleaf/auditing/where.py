@@ -29,7 +29,7 @@ from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.formatting import count_of, interval, measure_value, p_equals, percent, points
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
-from sureleaf.model.subgroups import column_groups
+from sureleaf.table import Column
 
 __all__ = ["Segments", "Subgroups", "Where", "find_segments", "subgroup_table"]
 
@@ -311,7 +311,7 @@ def subgroup_table(
                 f"by must name columns of X; got {name!r}.{suggestion(name, names)}"
             )
         index = names.index(name)
-        values, group = column_groups(table.schema.columns[index], table.columns[index])
+        values, group = _column_groups(table.schema.columns[index], table.columns[index])
         present = [code for code in range(len(values)) if (group == code).any()]
         lines += [(name, values[code], group == code) for code in present]
     columns_of, values_of, rows_of = zip(*lines, strict=True)
@@ -374,3 +374,29 @@ def _spread(errors: Errors, inside: NDArray[np.bool_]) -> float:
         n_groups = len(np.unique(errors.groups[inside]))
         residuals = residuals * math.sqrt(n_groups / max(n_groups - 1, 1))
     return max(stated, float((residuals**2).sum())) / float(w.sum()) ** 2
+
+
+_RANGES = 4
+_FEW_VALUES = 8
+
+
+def _column_groups(column: Column, values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the values of a column, or ranges of numbers, and the index of each row among them.
+
+    Missing comes last.
+    """
+    if column.is_coded:
+        names = [str(category) for category in column.categories]
+        return [*names, "missing"], np.where(values < 0, len(names), values).astype(np.intp)
+    known = np.unique(values[~np.isnan(values)])
+    if not len(known):
+        return ["missing"], np.zeros(len(values), dtype=np.intp)
+    if len(known) > _FEW_VALUES:
+        cuts = np.nanquantile(values, np.arange(1, _RANGES) / _RANGES, method="lower")
+        known = np.unique(np.append(cuts, known[-1]))
+        names = [f"<= {column.render(float(bound))}" for bound in known[:-1]]
+        names.append(f"> {column.render(float(known[-2]))}" if len(known) > 1 else "all")
+    else:
+        names = [column.render(float(value)) for value in known]
+    groups = np.searchsorted(known, values)
+    return [*names, "missing"], np.where(np.isnan(values), len(names), groups).astype(np.intp)

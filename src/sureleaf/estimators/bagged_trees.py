@@ -414,11 +414,6 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         table, n_threads = self._encode(X)
         return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
 
-    def predict_spread(self, X: Any) -> NDArray[np.float64]:
-        """Return the standard deviation of the probabilities between the trees."""
-        table, n_threads = self._encode(X)
-        return self.model_.predict_spread(table, n_threads=n_threads)
-
     def predict_levels(self, X: Any) -> BagRowLevels:
         """Return the prediction of each row, the agreement of the trees and the utility.
 

@@ -39,7 +39,6 @@ from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.stability import SplitTable
 from sureleaf.model.state import CHOICES
-from sureleaf.model.subgroups import SubgroupLevels
 from sureleaf.model.tree_model import Evidence, TreeModel, VennProbabilities
 from sureleaf.probability import (
     Averaging,
@@ -111,8 +110,6 @@ class FitRows:
     rows: TrainingRows | None
     """None if the levels need none."""
     groups: NDArray[Any] | None
-    correct: NDArray[np.float64] | None = None
-    """How often the out-of-fold predictions of each row are correct."""
 
 
 class TreeClassifier(ModelEstimator[TreeModel]):
@@ -619,8 +616,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         model, fit = self._fitted(), self._fit
         if not model.has_levels and fit is not None and fit.rows is not None:
             given: Any = {"groups": fit.groups, "n_threads": thread_count(self.n_jobs)}
-            model, correct = cross_fit_levels(model, fit.rows, fit.settings, **given)
-            self._fit = replace(fit, correct=correct)
+            model, _ = cross_fit_levels(model, fit.rows, fit.settings, **given)
             self.model_ = with_stability(model, fit.rows, fit.settings, **given)
         return self.recognising_model()
 
@@ -962,42 +958,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         self._fitted().held_out_rows("predict_venn")
         return self.model_.predict_venn(self._encode(X)[0])
 
-    def levels_by(
-        self, column: Any, X: Any = None, y: Any = None, *, level: float = 0.95
-    ) -> SubgroupLevels:
-        """Return the levels of rows by the values of one column, numbers in up to four ranges.
-
-        Parameters
-        ----------
-        column : str or int
-            Name or index of the column.
-        X, y : optional
-            Unseen rows. Without them, the training rows are taken with their out-of-fold
-            predictions, which there are for `levels_from="cross_fit"` only.
-        level : float
-            Confidence level of the intervals.
-
-        Examples
-        --------
-        >>> from sureleaf import TreeClassifier
-        >>> rows = [[i, "ab"[i % 2]] for i in range(40)]
-        >>> model = TreeClassifier().fit(rows, [0] * 20 + [1] * 20)
-        >>> model.levels_by("x1").n.tolist()
-        [20.0, 20.0]
-        """
-        model = self.complete_model()
-        n_threads = thread_count(self.n_jobs)
-        if X is not None:
-            given = model.read_rows(X, y, estimator=type(self).__name__)
-            return model.levels_by(column, given, level=level, n_threads=n_threads)
-        fit = self._fit
-        if fit is None or fit.rows is None or fit.correct is None:
-            raise InvalidArgumentError(
-                "levels_by needs rows, and the model holds none. Give X and y of rows that it has "
-                "not seen, or fit with levels_from='cross_fit' and keep the rows."
-            )
-        return model.levels_by(column, fit.rows, fit.correct, level=level, n_threads=n_threads)
-
     # ---- rules, and smaller or different trees ---------------------------------------------------
 
     def rules(self) -> str:
@@ -1039,7 +999,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         # The rows are here, so levels are cross-fitted again, by the new estimate.
         changed = replace(changed, evidence=Evidence("cross_fit"))
         settings = replace(fit.settings, leaf_estimate=changed.leaf_estimate)
-        fit = replace(fit, settings=settings, correct=None)
+        fit = replace(fit, settings=settings)
         return self._shell(changed, fit, leaf_estimate=leaf_estimate)
 
     def prune(
@@ -1101,11 +1061,5 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             return self._shell(smaller, fit)
         repruning = model.repruning(rule, **way, confidence_factor=factor, held_out=given)
         reprunings = (*fit.settings.reprunings, repruning)
-        fit = replace(fit, settings=replace(fit.settings, reprunings=reprunings), correct=None)
+        fit = replace(fit, settings=replace(fit.settings, reprunings=reprunings))
         return self._shell(replace(smaller, evidence=Evidence("cross_fit")), fit)
-
-    def node_counts(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
-        """Count the classes of rows in every node, shape (n_nodes, n_classes)."""
-        model = self._fitted()
-        rows = model.read_rows(X, y, sample_weight, estimator=type(self).__name__)
-        return model.node_counts(rows)

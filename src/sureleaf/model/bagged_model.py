@@ -230,10 +230,6 @@ class BaggedModel(DecidingModel):
         sums = self._row_sums(X, n_threads, in_detail=voting)
         return sums.mean(sums.votes) if voting else self.calibrated(sums.mean(sums.values))
 
-    def predict_spread(self, X: Any, *, n_threads: int = 1) -> FloatArray:
-        """Return the standard deviation between the trees of each class probability."""
-        return self._row_sums(X, n_threads, in_detail=True).spread()
-
     def _decided(
         self, table: EncodedTable, n_threads: int
     ) -> tuple[BagSums, FloatArray, NDArray[np.intp]]:

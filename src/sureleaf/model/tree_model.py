@@ -30,7 +30,6 @@ from sureleaf.arguments import (
 from sureleaf.errors import (
     InvalidArgumentError,
     UnseenCategoryWarning,
-    suggestion,
     warn_caller,
 )
 from sureleaf.files.state_file import Damaged, State
@@ -74,7 +73,6 @@ from sureleaf.model.state import (
     tree_arrays,
     tree_from,
 )
-from sureleaf.model.subgroups import SubgroupLevels, subgroups
 from sureleaf.probability import LeafEstimate, find_estimate
 from sureleaf.table import EncodedTable, Schema, encode, encode_labels
 from sureleaf.table.encoded_table import recode
@@ -343,10 +341,6 @@ class TreeModel(DecidingModel):
         if self.weights == "importance":
             weights = scale_importances(weights)
         return TrainingRows(table, known_codes[codes], len(self.classes), weights)
-
-    def node_counts(self, rows: TrainingRows) -> FloatArray:
-        """Count the classes of rows in every node, shape (n_nodes, n_classes)."""
-        return count_nodes(self.tree, rows)
 
     # ---- predictions -----------------------------------------------------------------------------
 
@@ -687,31 +681,6 @@ class TreeModel(DecidingModel):
         mixed = self._mixture(table, values, n_threads)
         return mixed.reshape(table.n_rows, 5, len(self.classes)), self.route(table)
 
-    def levels_by(
-        self,
-        column: str | int,
-        rows: TrainingRows,
-        correct: FloatArray | None = None,
-        *,
-        level: float = 0.95,
-        n_threads: int = 1,
-    ) -> SubgroupLevels:
-        """Return the levels of rows by the values of one column.
-
-        For rows that the tree was grown on, `correct` says whether their out-of-fold predictions
-        are correct. Without it the model predicts the rows, which it must not have seen.
-        """
-        index = _column_index(column, self.schema)
-        row_levels = self.predict_levels(rows.table, level=level, n_threads=n_threads)
-        if self.rule is not None:  # an accuracy is compared with an accuracy, not with a saving
-            code = np.searchsorted(self.classes, row_levels.prediction)
-            accuracy = self._mixture(rows.table, self.node_levels().unseen_vectors(), n_threads)
-            row_levels = replace(row_levels, utility=accuracy[np.arange(len(code)), code])
-        effective = correct is not None and self.weights == "importance"
-        if correct is None:
-            correct = (row_levels.prediction == self.classes[rows.labels]).astype(float)
-        return subgroups(rows, index, correct, row_levels, level, effective=effective)
-
     # ---- the tree as text and numbers ------------------------------------------------------------
 
     def rules(self, *, weighted: bool = False) -> str:
@@ -924,16 +893,4 @@ def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
         levels.confidence_error,
         n_rounds,
         float(concentration),
-    )
-
-
-def _column_index(column: Any, schema: Schema) -> int:
-    names = list(schema.names)
-    if isinstance(column, str) and column in names:
-        return names.index(column)
-    if isinstance(column, int | np.integer) and 0 <= column < len(names):
-        return int(column)
-    raise InvalidArgumentError(
-        f"column must be the name of a column or an index from 0 to {len(names) - 1}; got "
-        f"{column!r}.{suggestion(str(column), names)}"
     )
