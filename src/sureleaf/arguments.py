@@ -26,40 +26,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 
-__all__ = [
-    "FloatArray",
-    "IntArray",
-    "LabelArray",
-    "Numbers",
-    "broadcast",
-    "check_choice",
-    "check_count",
-    "check_distribution",
-    "check_finite_rows",
-    "check_groups",
-    "check_level",
-    "check_number",
-    "check_numbers",
-    "check_one_label_per_row",
-    "check_p_max",
-    "check_pairs",
-    "check_probabilities",
-    "check_range",
-    "check_rows",
-    "check_same_length",
-    "check_share",
-    "check_unit_interval",
-    "check_weights",
-    "child_process",
-    "meaning_of_weights",
-    "parallel",
-    "read_labels",
-    "row_weights",
-    "scalar_or_array",
-    "scale_importances",
-    "thread_count",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 LabelArray = NDArray[Any]

@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = [
-    "assign_folds",
-    "assign_groups",
-    "assign_holdout",
-    "enough_folds",
-    "fold_numbers",
-    "group_classes",
-    "hold_out",
-    "reusable",
-]
-
 
 def assign_folds(
     classes: NDArray[np.integer], n_folds: int, order: IntArray, *, stratified: bool = True

@@ -10,29 +10,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-__all__ = [
-    "NOTHING",
-    "TextDisplay",
-    "amount",
-    "count",
-    "count_of",
-    "interval",
-    "level_percent",
-    "listed",
-    "measure_value",
-    "p_equals",
-    "p_value",
-    "percent",
-    "points",
-    "share_value",
-    "signed_amount",
-    "signed_interval",
-    "signed_number",
-    "signed_points",
-    "upper_first",
-    "visible",
-]
-
 NOTHING = "\u2013"
 _MINUS = "\u2212"
 _ROUNDING = 1e-9  # a sum of shares may miss 1 by this much

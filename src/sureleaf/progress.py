@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-__all__ = ["ProgressBar", "progress_enabled", "track", "watched"]
-
 Item = TypeVar("Item")
 
 _DELAY: Final = 1.0

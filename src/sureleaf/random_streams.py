@@ -13,23 +13,6 @@ from numpy.typing import NDArray
 from sureleaf.arguments import IntArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
-__all__ = [
-    "CURVE",
-    "FIT",
-    "FIXED_SEED",
-    "HALF",
-    "INTERVAL",
-    "PARTITION",
-    "RESAMPLE",
-    "ROUND",
-    "draw_seed",
-    "draw_with_replacement",
-    "generator",
-    "read_seed",
-    "seed_for",
-    "shuffled",
-]
-
 PARTITION, RESAMPLE, FIT, INTERVAL, CURVE, ROUND, HALF = range(7)
 """Purposes: the first part of a key."""
 

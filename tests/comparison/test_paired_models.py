@@ -8,7 +8,7 @@ import pytest
 from sureleaf.comparison import auc_difference, bootstrap_difference, paired_t
 from sureleaf.comparison.paired_models import p_by_inversion
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.intervals import Interval
+from sureleaf.levels.intervals import Interval
 
 
 def scores(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -29,8 +29,9 @@ from sureleaf.evaluation import (
     evaluate,
 )
 from sureleaf.evaluation.boundary_variance import row_influences
-from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
+from sureleaf.evaluation.intervals import corrected_resampled
 from sureleaf.evaluation.measures.named import NAMED
+from sureleaf.levels.intervals import clopper_pearson
 
 
 class Midpoint(ClassifierMixin, BaseEstimator):

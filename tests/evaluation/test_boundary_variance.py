@@ -18,8 +18,8 @@ from sureleaf.evaluation.boundary_variance import (
     plausible_range,
     row_influences,
 )
-from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.evaluation.measures.named import NAMED, Scored
+from sureleaf.levels.intervals import clopper_pearson
 from tests.long_runs import runs
 
 

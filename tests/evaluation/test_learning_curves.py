@@ -23,9 +23,10 @@ from sureleaf.evaluation import (
     NotWorthwhile,
     learning_curve,
 )
-from sureleaf.evaluation.intervals import clopper_pearson, corrected_resampled
+from sureleaf.evaluation.intervals import corrected_resampled
 from sureleaf.evaluation.learning_curves import PowerLaw, fit_power_laws, nested_order
 from sureleaf.evaluation.measures.named import NAMED
+from sureleaf.levels.intervals import clopper_pearson
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 from tests.long_runs import runs
 

@@ -27,12 +27,7 @@ from sureleaf.designs import (
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import evaluate
 from sureleaf.evaluation.boundary_variance import row_influences
-from sureleaf.evaluation.intervals import (
-    clopper_pearson,
-    corrected_resampled,
-    out_of_bag_mean,
-    wilson,
-)
+from sureleaf.evaluation.intervals import corrected_resampled, out_of_bag_mean
 from sureleaf.evaluation.measures.named import NAMED, Measure
 from sureleaf.evaluation.measures.ranking import delong_interval
 from sureleaf.evaluation.valid_intervals import (
@@ -42,6 +37,7 @@ from sureleaf.evaluation.valid_intervals import (
     share_between_repeats,
     variance_of_rows,
 )
+from sureleaf.levels.intervals import clopper_pearson, wilson
 from tests.evaluation.estimators import Nearest
 
 GENERATOR = np.random.default_rng(12)

@@ -34,15 +34,6 @@ from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_co
 from sureleaf.table import EncodedTable, read_table
 from sureleaf.tree import TrainingRows
 
-__all__ = [
-    "AuditedRows",
-    "ComparedRows",
-    "looks_like_training",
-    "read_rows",
-    "seems_swapped",
-]
-
-
 ERRORS = ("calibration", "accuracy", "cost")
 
 

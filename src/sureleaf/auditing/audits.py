@@ -33,18 +33,6 @@ from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.node_levels import levels_of_counts
 
-__all__ = [
-    "Audit",
-    "AuditedBins",
-    "AuditedGroups",
-    "AuditedLeaves",
-    "AuditedMeasures",
-    "AuditedTrees",
-    "Baseline",
-    "audit",
-]
-
-
 Newness = Literal["compared", "stated", "unknown", "seen", "training"]
 
 SCHEMA = "sureleaf-audit/1"

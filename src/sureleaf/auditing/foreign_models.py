@@ -38,18 +38,6 @@ from sureleaf.estimators import load
 from sureleaf.files.state_file import MODEL
 from sureleaf.levels.decisions import CostRule
 
-__all__ = [
-    "ForeignModel",
-    "load_model",
-    "pack",
-    "read_message",
-    "serve",
-    "unpack",
-    "unreadable",
-    "write_message",
-]
-
-
 _SECONDS: Final = 60
 _BYTES: Final = 4 << 30
 """What a child may take to load a model: seconds, and bytes of address space."""

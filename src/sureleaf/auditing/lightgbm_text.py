@@ -12,8 +12,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_lightgbm_text"]
-
 _CONTROL: Final = re.compile(rb"[\x00-\x09\x0b-\x1f]")
 _TREE: Final = re.compile(rb"^Tree=", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"\[[^:\[\]]+: .*\]")

@@ -30,8 +30,6 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.evaluation.labelled_table import held_rows
 from sureleaf.levels.decisions import CostRule, predicted_class
 
-__all__ = ["ModelOutput", "check_table", "model_output", "select_columns"]
-
 T = TypeVar("T")
 
 

@@ -21,8 +21,6 @@ from sureleaf.model.seen_rows import EqualRows
 from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, count_nodes
 
-__all__ = ["NamedTree", "compare_trees"]
-
 
 @dataclass(frozen=True, eq=False)
 class NamedTree:

@@ -32,17 +32,6 @@ from sureleaf.random_streams import INTERVAL, generator
 from sureleaf.table import Column, EncodedTable
 from sureleaf.tree.rules import join_tests, word
 
-__all__ = [
-    "Errors",
-    "Family",
-    "Search",
-    "SegmentResult",
-    "effective_rows",
-    "exact_p",
-    "search",
-    "segment_family",
-]
-
 BoolArray = NDArray[np.bool_]
 
 N_SIMULATED: Final = 199

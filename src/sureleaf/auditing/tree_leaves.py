@@ -15,8 +15,6 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
 from sureleaf.tree.rules import join_tests, leaf_rules
 
-__all__ = ["TreeLeaves", "TreeStructure", "check_trees", "find_trees"]
-
 
 @dataclass(frozen=True, eq=False)
 class TreeLeaves:

@@ -15,15 +15,6 @@ from sureleaf.levels.decisions import CostRule, decision_tie
 from sureleaf.levels.intervals import PRIOR_ROWS, clopper_pearson, majority_probability
 from sureleaf.levels.search import min_rows
 
-__all__ = [
-    "ProbabilityBins",
-    "UnseenLevels",
-    "pooled_accuracy",
-    "probability_bins",
-    "unseen_levels",
-]
-
-
 _STRENGTHS = 2.0 ** np.arange(-1, 11)
 
 

@@ -31,9 +31,6 @@ from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.table import Column
 
-__all__ = ["Segments", "Subgroups", "Where", "find_segments", "subgroup_table"]
-
-
 # ---- results -------------------------------------------------------------------------------------
 
 

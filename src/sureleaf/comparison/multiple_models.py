@@ -23,16 +23,6 @@ from numpy.typing import ArrayLike
 from sureleaf.arguments import FloatArray, check_level
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = [
-    "ManyComparison",
-    "Pair",
-    "SignedRankPosterior",
-    "bayesian_signed_rank",
-    "compare_many",
-    "holm",
-]
-
-
 ENOUGH_DATASETS = 10
 """From this number on, F has its level; with fewer, ranks are permuted."""
 

@@ -17,19 +17,11 @@ from sureleaf.comparison.plain_numbers import (
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Evaluation
-from sureleaf.evaluation.intervals import Estimate, Interval, corrected_resampled, group_members
+from sureleaf.evaluation.intervals import Estimate, corrected_resampled, group_members
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_covariance, delong_interval
+from sureleaf.levels.intervals import Interval
 from sureleaf.levels.search import halved
-
-__all__ = [
-    "auc_difference",
-    "bootstrap_difference",
-    "check_finite_losses",
-    "compare_models",
-    "p_by_inversion",
-    "squared_and_added",
-]
 
 
 def compare_models(

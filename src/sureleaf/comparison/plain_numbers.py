@@ -32,22 +32,6 @@ from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_re
 from sureleaf.levels.intervals import clopper_pearson, wilson
 from sureleaf.levels.search import smallest_count
 
-__all__ = [
-    "CORRELATED",
-    "SHARED_ROWS",
-    "THESE_GROUPS",
-    "THESE_MODELS",
-    "compare_rates",
-    "difference_of_mean",
-    "mcnemar",
-    "one_sample_t",
-    "paired_t",
-    "rate_interval",
-    "rows_for_width",
-    "rows_to_detect",
-]
-
-
 _OF_MODELS = "are independent; it is about these two fitted models, not about their algorithms"
 THESE_MODELS, THESE_GROUPS = f"the rows {_OF_MODELS}", f"the groups {_OF_MODELS}"
 

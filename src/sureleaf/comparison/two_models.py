@@ -37,16 +37,6 @@ from sureleaf.evaluation.valid_intervals import (
 )
 from sureleaf.levels.search import smallest_count
 
-__all__ = [
-    "IncomparableError",
-    "compare",
-    "compare_algorithms",
-    "compare_independent",
-    "degrees_of_repeats",
-    "difference_of_estimates",
-    "repeats_until",
-]
-
 
 class IncomparableError(InvalidArgumentError):
     """Two evaluations cannot be compared; ``reason`` is the end of the sentence about them."""

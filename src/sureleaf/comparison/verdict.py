@@ -27,18 +27,6 @@ from sureleaf.evaluation.measures.named import NAMED, Measure
 from sureleaf.formatting import upper_first
 from sureleaf.levels.search import halved
 
-__all__ = [
-    "Comparison",
-    "DifferenceTest",
-    "Verdict",
-    "conclude",
-    "deciding_half_width",
-    "detecting_half_width",
-    "rows_until",
-    "sentence",
-    "verdict_of",
-]
-
 
 @dataclass(frozen=True)
 class DifferenceTest:

@@ -23,13 +23,6 @@ from sureleaf.levels.decisions import cheapest_decision, cost_rule
 from sureleaf.progress import track
 from sureleaf.random_streams import read_seed
 
-__all__ = [
-    "BootstrapError",
-    "bootstrap_error",
-    "class_losses",
-    "no_information_rate",
-]
-
 
 def class_losses(
     prediction: IntArray,

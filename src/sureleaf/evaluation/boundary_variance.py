@@ -45,16 +45,6 @@ from sureleaf.evaluation.measures.rates import count_pairs
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = [
-    "Boundary",
-    "PlausibleRange",
-    "RowInfluences",
-    "boundary_of",
-    "fit_boundary",
-    "plausible_range",
-    "row_influences",
-]
-
 ENOUGH_ROWS = 20_000
 """Rows that are enough for a variance; of more, a part is used."""
 

@@ -34,14 +34,6 @@ from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.evaluation.valid_intervals import needs_larger_parts
 from sureleaf.formatting import TextDisplay, listed, percent
 
-__all__ = [
-    "Evaluation",
-    "EvaluationSummary",
-    "Predictions",
-    "SplitFacts",
-]
-
-
 EVERY = slice(None)
 
 

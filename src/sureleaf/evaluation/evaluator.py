@@ -43,22 +43,6 @@ from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.progress import track
 from sureleaf.random_streams import FIT, read_seed, seed_for
 
-__all__ = [
-    "Fitter",
-    "Outcome",
-    "Refit",
-    "Refits",
-    "check_estimator",
-    "describe",
-    "evaluate",
-    "find_refits",
-    "fit_one",
-    "fit_splits",
-    "fresh_copy",
-    "make_fitter",
-]
-
-
 # A design fits a classifier on ten, or two hundred, parts of the same rows. An estimator that would
 # read and sort these rows again each time can have a method
 #

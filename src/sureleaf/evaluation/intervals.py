@@ -14,25 +14,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import TextDisplay
-from sureleaf.levels.intervals import Interval, clopper_pearson, wilson
-
-__all__ = [
-    "Estimate",
-    "Interval",
-    "MeanOverSplits",
-    "OutOfBagMean",
-    "SplitVariance",
-    "bca_limits",
-    "bootstrap_counts",
-    "bootstrap_interval",
-    "bootstrap_mean",
-    "clopper_pearson",
-    "corrected_resampled",
-    "group_members",
-    "out_of_bag_mean",
-    "splits_of_one_round",
-    "wilson",
-]
+from sureleaf.levels.intervals import Interval
 
 
 @dataclass(frozen=True)

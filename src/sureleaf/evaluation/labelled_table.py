@@ -19,19 +19,6 @@ from sureleaf.arguments import (
 )
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
-__all__ = [
-    "LabelledTable",
-    "check_kind",
-    "class_codes",
-    "find_classes",
-    "held_rows",
-    "positive_class",
-    "read_labelled_table",
-    "read_pair",
-    "take_rows",
-]
-
-
 SMALL_RANGE = 1 << 16
 """Whole numbers in a range of this size are coded by a look-up table."""
 

@@ -14,34 +14,15 @@ from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
 from sureleaf.evaluation.boundary_variance import RowInfluences, fit_boundary
 from sureleaf.evaluation.designs import RepeatedHoldout, Split
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
-from sureleaf.evaluation.intervals import (
-    Estimate,
-    MeanOverSplits,
-    clopper_pearson,
-    corrected_resampled,
-)
+from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
 from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
 from sureleaf.evaluation.valid_intervals import has_one_round, slopes_of_rows, variance_of_rows
 from sureleaf.formatting import TextDisplay
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled
-
-__all__ = [
-    "Arithmetic",
-    "Geometric",
-    "LearningCurve",
-    "NoChange",
-    "NotWorthwhile",
-    "PowerLaw",
-    "Schedule",
-    "StopRule",
-    "fit_power_laws",
-    "learning_curve",
-    "nested_order",
-]
-
 
 # ---- sizes, and rules that stop a curve ----
 

@@ -26,8 +26,6 @@ from sureleaf.files.state_file import EVALUATION, Damaged, State, read_state, wr
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
-__all__ = ["load", "save"]
-
 FORMAT, VERSION = "sureleaf evaluation", 1
 
 _UNREADABLE: Final = (

@@ -13,40 +13,21 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.boundary_variance import plausible_range, row_influences
 from sureleaf.evaluation.intervals import (
     Estimate,
-    Interval,
     MeanOverSplits,
     bootstrap_counts,
     bootstrap_interval,
     bootstrap_mean,
-    clopper_pearson,
     corrected_resampled,
     out_of_bag_mean,
 )
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_interval, delong_one_vs_rest
 from sureleaf.evaluation.measures.rates import count_pairs, ratio
+from sureleaf.levels.intervals import Interval, clopper_pearson
 from sureleaf.random_streams import INTERVAL, generator
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
-
-__all__ = [
-    "NO_WIDTH",
-    "bound_without_spread",
-    "estimate",
-    "has_one_round",
-    "interval_of_rate",
-    "is_pooled",
-    "mean_over_splits",
-    "needs_larger_parts",
-    "possible_values",
-    "prevalence_slopes",
-    "rarest_class_is_uniform",
-    "share_between_repeats",
-    "slopes_of_rows",
-    "values_of_splits",
-    "variance_of_rows",
-]
 
 
 # Measures that are ratios of counts are computed from the counts of all splits together. A fold

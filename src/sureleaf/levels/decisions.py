@@ -19,19 +19,6 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import at_threshold, saving
 from sureleaf.levels.search import halved
 
-__all__ = [
-    "CostRule",
-    "cheapest_decision",
-    "cost_rule",
-    "decision_levels",
-    "decision_probabilities",
-    "decision_sample_size",
-    "decision_tie",
-    "decision_vectors",
-    "predicted_class",
-    "unequal_rule",
-]
-
 _ROUNDING = 1e-12
 """Probabilities that differ by less are equal: the mean of several leaves is rounded. So are
 expected costs that differ by less in units of the largest cost."""

@@ -15,8 +15,6 @@ from sureleaf.arguments import (
 )
 from sureleaf.levels.p_max_estimates import estimate_p_max
 
-__all__ = ["entropic_binomial"]
-
 
 class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
     """The distribution (2) of max(Y, n - Y), Y ~ Bin(n, p); it depends on p only through p_max.

@@ -25,17 +25,6 @@ from sureleaf.levels.nodes import confidence, utility
 from sureleaf.levels.p_max_estimates import estimate_p_max
 from sureleaf.levels.planning import range_of
 
-__all__ = [
-    "QUANTITIES",
-    "exact_bias",
-    "exact_mse",
-    "likely_counts",
-    "probability_of_larger_count",
-    "quantity",
-    "sample_size_for_bias",
-]
-
-
 Quantity = Callable[[ArrayLike, ArrayLike], Numbers]
 Loss = Callable[[FloatArray, FloatArray], FloatArray]
 

@@ -24,15 +24,6 @@ from sureleaf.levels.decisions import CostRule
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.search import halved
 
-__all__ = [
-    "Per",
-    "adjusted_p_values",
-    "conformal_p_values",
-    "simultaneous_limits",
-    "venn_limits",
-    "wrong_class_p_values",
-]
-
 Per = Literal["leaf", "class"]
 """Within what prediction sets have their coverage."""
 

@@ -38,17 +38,6 @@ from sureleaf.arguments import (
 )
 from sureleaf.levels.nodes import at_threshold, confidence, is_half, saving, utility
 
-__all__ = [
-    "Interval",
-    "LevelIntervals",
-    "clopper_pearson",
-    "clopper_pearson_limits",
-    "level_intervals",
-    "majority_probability",
-    "p_max_interval",
-    "wilson",
-]
-
 Bound = TypeVar("Bound", covariant=True)
 
 

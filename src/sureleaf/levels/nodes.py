@@ -26,19 +26,6 @@ from sureleaf.arguments import (
 )
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = [
-    "EmptyNode",
-    "TreeLevels",
-    "at_threshold",
-    "confidence",
-    "is_half",
-    "node_confidence",
-    "node_utility",
-    "saving",
-    "tree_levels",
-    "utility",
-]
-
 
 @overload
 def confidence(n: float, p_max: float, *, threshold: float = ...) -> float: ...

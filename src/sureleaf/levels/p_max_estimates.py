@@ -26,15 +26,6 @@ from sureleaf.arguments import (
 )
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = [
-    "METHODS",
-    "entropic_joint_log_likelihood",
-    "estimate_p_max",
-    "joint_log_likelihood",
-    "posterior",
-]
-
-
 _PRIOR_ROWS = 0.5
 """Rows of each class that Jeffreys' prior is worth."""
 

@@ -19,8 +19,6 @@ from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels.nodes import at_threshold, is_half, saving
 from sureleaf.levels.nodes import confidence as confidence_of
 
-__all__ = ["range_of", "sample_size", "smallest_of_range"]
-
 
 def range_of(name: str, given: ArrayLike) -> tuple[float, float]:
     """Return the ends of a range of p_max; one number is both ends."""

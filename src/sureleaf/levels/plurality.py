@@ -17,17 +17,6 @@ from sureleaf.levels.decisions import CostRule, cost_rule, decision_probabilitie
 from sureleaf.levels.nodes import at_threshold, confidence, saving
 from sureleaf.levels.search import halved
 
-__all__ = [
-    "EXACT_ROWS",
-    "ClassLevels",
-    "class_confidence",
-    "class_utility",
-    "p_max_of_utility",
-    "win_probabilities",
-    "winner_of_utility",
-]
-
-
 # The probability that each of K classes is the most frequent among n rows.
 #
 # Ties are broken at random. The class counts are independent Poisson counts X_j with means n p_j,

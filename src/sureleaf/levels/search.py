@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.errors import UnreachableLevelError
 
-__all__ = ["Reached", "halved", "min_rows", "smallest_count"]
-
 _MOST_ROWS = 2**53
 """From here on, adding 1 does not change a float."""
 

@@ -27,17 +27,6 @@ from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.levels.search import smallest_count
 
-__all__ = [
-    "CalibrationCurve",
-    "CalibrationLine",
-    "LossDecomposition",
-    "calibration_curve",
-    "calibration_line",
-    "correct_priors",
-    "decompose_quadratic_loss",
-    "expected_calibration_error",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:

@@ -23,17 +23,6 @@ from sureleaf.evaluation.labelled_table import class_codes, find_classes, positi
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import cheapest_decision, number_matrix
 
-__all__ = [
-    "NetBenefit",
-    "check_cost",
-    "cost",
-    "cost_from_accuracy",
-    "cost_threshold",
-    "decide",
-    "net_benefit",
-    "row_costs",
-]
-
 
 def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> FloatArray:
     """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of these per row."""

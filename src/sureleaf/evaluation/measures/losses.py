@@ -36,19 +36,6 @@ from sureleaf.evaluation.labelled_table import (
 )
 from sureleaf.levels.decisions import predicted_class
 
-__all__ = [
-    "CrossEntropyParts",
-    "cross_entropy",
-    "cross_entropy_parts",
-    "log_losses",
-    "mean_loss",
-    "nce",
-    "quadratic_loss",
-    "quadratic_losses",
-    "read_scored",
-    "zero_one_loss",
-]
-
 
 def read_scored(
     truth: ArrayLike, probabilities: ArrayLike, labels: Sequence[Any] | None

@@ -19,8 +19,6 @@ from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.levels.decisions import cheapest_decision, predicted_class
 
-__all__ = ["NAMED", "Counted", "Measure", "Scored", "find_measure", "nce_with_floor"]
-
 
 @dataclass(frozen=True, eq=False)
 class Scored:

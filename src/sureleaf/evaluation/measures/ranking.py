@@ -24,17 +24,6 @@ from sureleaf.evaluation.labelled_table import check_kind, find_classes, positiv
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.intervals import Interval
 
-__all__ = [
-    "Roc",
-    "auc",
-    "average_precision",
-    "delong_covariance",
-    "delong_interval",
-    "delong_one_vs_rest",
-    "newcombe_auc",
-    "roc",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Roc:

@@ -28,30 +28,6 @@ from sureleaf.evaluation.labelled_table import (
 )
 from sureleaf.formatting import TextDisplay
 
-__all__ = [
-    "ConfusionMatrix",
-    "Counts",
-    "accuracy",
-    "balanced_accuracy",
-    "balanced_accuracy_of",
-    "confusion_matrix",
-    "count_pairs",
-    "error",
-    "f_measure",
-    "f_measure_of",
-    "false_negative_rate",
-    "false_positive_rate",
-    "kappa",
-    "kappa_of",
-    "matthews",
-    "matthews_of",
-    "precision",
-    "ratio",
-    "recall",
-    "specificity",
-    "weighted_accuracy",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class ConfusionMatrix(TextDisplay):

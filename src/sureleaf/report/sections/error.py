@@ -10,8 +10,8 @@ from scipy.stats import t as student
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
-from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.formatting import count_of, interval, percent, points
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.evaluation import Evaluation, Measure
-from sureleaf.evaluation.intervals import clopper_pearson
 from sureleaf.evaluation.measures import ranking, roc
 from sureleaf.evaluation.measures.calibration import (
     calibration_line,
@@ -17,6 +16,7 @@ from sureleaf.evaluation.measures.calibration import (
 from sureleaf.evaluation.measures.costs import net_benefit
 from sureleaf.evaluation.measures.named import Scored
 from sureleaf.formatting import listed, percent
+from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,
