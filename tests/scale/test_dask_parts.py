@@ -83,7 +83,6 @@ def test_a_fit_on_a_cluster_gives_the_model_of_one_machine(client, table, prunin
     expected = tree_of(table.to_reader(), pruning=pruning)
     parts = delayed_parts(table, [0, 45, 125, 200])
     assert_same_model(tree_of(parts, client, by_levels, pruning=pruning), expected)
-    assert_same_model(tree_of(parts, client, pruning=pruning), expected)
 
 
 def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(client, tmp_path):

@@ -82,10 +82,10 @@ def test_costs_class_weights_and_honest_levels_are_those_of_the_fit_in_memory(ta
     for options in (
         {"cost": cost},
         {"class_weight": "balanced", "pruning": None},
-        {"class_weight": {"no": 3, "yes": 1, "maybe": 1}},
+        {"class_weight": {"no": 3, "yes": 1, "maybe": 1}, "pruning": None},
         {"leaf_estimate": "laplace", "min_confidence": 0.9},
-        {"max_leaves": 7, "categorical_split": "multiway"},
-        {"min_samples_leaf": 0.05},
+        {"max_leaves": 7, "categorical_split": "multiway", "pruning": None},
+        {"min_samples_leaf": 0.05, "pruning": None},
     ):
         expected = tree_of(data, **options)
         assert_same_tree(tree_of(in_parts(data, 99), **options), expected)
@@ -153,7 +153,7 @@ def test_an_evaluation_in_batches_is_that_of_the_table_in_memory(table):
     data = table.drop_columns(["weight"])
     X, y = data.drop_columns(["class"]), data["class"].to_numpy()
     options = {"design": KFold(3), "random_state": 0}
-    model = TreeClassifier(n_jobs=1, levels_from="training")
+    model = TreeClassifier(n_jobs=1, levels_from="training", pruning=None)
     expected = sureleaf.evaluate(model, X, y, **options)
     for source in (in_parts(data, 99), data, data.to_pandas()):
         evaluation = sureleaf.evaluate(model, source, "class", **options)

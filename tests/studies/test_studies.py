@@ -118,7 +118,6 @@ def test_seeds_come_from_keys_so_that_order_does_not_matter(finished):
         assert stored[cell.key][2] == outcome.probabilities.tobytes()
 
 
-@pytest.mark.usefixtures("users_processes")
 def test_two_workers_give_the_same_bits_as_one(finished, tmp_path):
     study, whole = finished
     store = Store(tmp_path / "two.db")
