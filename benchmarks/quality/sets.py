@@ -154,6 +154,3 @@ def _calibration_error(probability: np.ndarray, truth: np.ndarray) -> float:
     parts = np.array_split(np.argsort(probability, kind="stable"), 10)
     gaps = [abs(probability[part].mean() - truth[part].mean()) * len(part) for part in parts]
     return float(np.sum(gaps) / len(truth))
-
-
-__all__ = ["run"]

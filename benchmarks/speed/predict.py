@@ -21,8 +21,6 @@ from benchmarks.running import Row, duration
 from benchmarks.speed.clock import limit
 from sureleaf import TreeClassifier
 
-__all__ = ["run"]
-
 ROWS = 10_000_000
 CHUNK = 500_000
 

@@ -20,8 +20,6 @@ from benchmarks.speed.clock import compare, seconds
 from sureleaf.files import read_file
 from sureleaf.table import encode, encode_labels, read_table
 
-__all__ = ["run"]
-
 N_ROWS = 48_842
 N_TURNS = 24
 CATEGORIES_PER_COLUMN = (8, 16, 7, 14, 6, 5, 2, 41)

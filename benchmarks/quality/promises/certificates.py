@@ -15,8 +15,6 @@ from sureleaf.levels.guarantees import (
     wrong_class_p_values,
 )
 
-__all__ = ["exact", "fitted_trees"]
-
 
 def _outcomes(
     sizes: tuple[int, ...], shares: tuple[float, ...]

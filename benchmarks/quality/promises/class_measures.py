@@ -293,6 +293,3 @@ def balanced(
                 runs,
                 default=True,
             )
-
-
-__all__ = ["OVERLAP", "balanced", "evaluation_of", "few_repeats", "one_round", "repeated", "truths"]

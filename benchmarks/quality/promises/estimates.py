@@ -241,6 +241,3 @@ def _held_out(population, seed, measure, figure, runs, weigh=None) -> float:
         return figure(population, HalfWay().fit(X[train], y[train]))
 
     return covered(judge, truth, measure, runs)
-
-
-__all__ = ["few_positives", "grouped", "held_out", "rare_errors", "weighted"]

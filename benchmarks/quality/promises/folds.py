@@ -203,6 +203,3 @@ def trees(runs: int, n: int = 200) -> Iterator[Promise]:
                 warning=OVERLAP if ratio is None else "",
                 default=ratio is not None,
             )
-
-
-__all__ = ["algorithms", "equivalence", "trees", "true_error"]

@@ -171,6 +171,3 @@ def over_folds(runs: int, settings: tuple[Setting, ...] = SETTINGS) -> Iterator[
                 runs,
                 default=True,
             )
-
-
-__all__ = ["over_folds", "truths"]

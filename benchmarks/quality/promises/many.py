@@ -72,6 +72,3 @@ def student(runs: int, sizes: tuple[int, ...] = (5, 20, 100)) -> Iterator[Promis
                 runs,
                 warning="" if shape == "normal" else "few skewed values",
             )
-
-
-__all__ = ["pools", "student"]

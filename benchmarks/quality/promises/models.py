@@ -249,6 +249,3 @@ def _mean_quadratic_loss() -> float:
     """E of (1 - clip(Z, 0, 1))² with Z normal(.8, .25), by a fine grid."""
     z = 0.8 + 0.25 * ndtri((np.arange(1_000_000) + 0.5) / 1_000_000)
     return float(((1 - np.clip(z, 0, 1)) ** 2).mean())
-
-
-__all__ = ["areas", "bootstraps", "equivalence", "same_rows", "tables", "verdicts"]

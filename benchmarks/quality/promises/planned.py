@@ -92,6 +92,3 @@ def verdicts(runs: int, designs: tuple[str, ...] = ("hold-out", "folds")) -> Ite
             share,
             count,
         )
-
-
-__all__ = ["verdicts"]

@@ -183,6 +183,3 @@ def expected(
     unique, counts = np.unique(draws, axis=0, return_counts=True)
     found = np.array([outcome(int(i), int(j)) for i, j in unique])
     return (counts @ found) / runs, False
-
-
-__all__ = ["all_rates", "exact_coverage", "expected", "one_rate", "two_rates"]

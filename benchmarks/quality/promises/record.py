@@ -19,24 +19,6 @@ from typing import Any
 
 from benchmarks import evidence
 
-__all__ = [
-    "LEVEL",
-    "Deviation",
-    "Promise",
-    "Section",
-    "Status",
-    "coverage",
-    "false_positives",
-    "filled",
-    "lattice",
-    "load",
-    "power",
-    "save",
-    "share_error",
-    "shown",
-    "tables",
-]
-
 LEVEL = 0.95
 
 SIMULATION_ERRORS = 4

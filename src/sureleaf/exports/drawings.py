@@ -27,8 +27,6 @@ from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
-__all__ = ["NodeText", "TreeDrawing", "draw_tree", "node_texts", "to_dot", "to_svg"]
-
 # ---- texts and colours of nodes ------------------------------------------------------------------
 
 _LONGEST: Final = 28

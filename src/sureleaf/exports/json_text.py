@@ -14,9 +14,6 @@ from sureleaf.files.state_file import Damaged, State, decoding, has_half_charact
 from sureleaf.model.state import from_plain, schema_from_plain, to_plain
 from sureleaf.table import Schema
 
-__all__ = ["from_json", "to_json"]
-
-
 FORMAT: Final = "sureleaf model"
 VERSION: Final = 1
 

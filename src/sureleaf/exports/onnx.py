@@ -9,9 +9,6 @@ import sureleaf
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.exports.tree_view import TIE, TreeView, label_texts, view_tree
 
-__all__ = ["to_onnx"]
-
-
 _LESS_OR_EQUAL: Final = 0
 _SUM: Final = 1
 _NO_TRANSFORM: Final = 0

@@ -9,9 +9,6 @@ from sureleaf.exports.tree_view import TreeView, plain_labels, printable, view_t
 from sureleaf.table import Column
 from sureleaf.tree.structure import leaves_in_words
 
-__all__ = ["to_python"]
-
-
 _HEAD: Final = '''"""A decision tree of {leaves}, written by sureleaf {version}.
 
 It needs Python 3.8 or later and no other package. A row is a dict of column name to value, for

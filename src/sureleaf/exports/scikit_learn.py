@@ -13,8 +13,6 @@ from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.exports.tree_view import TreeView, view_tree
 from sureleaf.table import MISSING, encode
 
-__all__ = ["sklearn_columns", "to_sklearn"]
-
 
 def to_sklearn(model: Any) -> DecisionTreeClassifier:
     """Return a fitted `sklearn.tree.DecisionTreeClassifier` of the same structure.

@@ -35,9 +35,6 @@ from sureleaf.exports.tree_view import (
 from sureleaf.table import Column
 from sureleaf.tree.structure import leaves_in_words
 
-__all__ = ["UNSEEN_CODE", "Conditions", "to_sql"]
-
-
 # ---- tests of a tree as conditions ---------------------------------------------------------------
 
 UNSEEN_CODE: Final = -2

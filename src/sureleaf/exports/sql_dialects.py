@@ -8,8 +8,6 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.tree_view import printable
 from sureleaf.table import Column
 
-__all__ = ["DIALECTS", "Dialect"]
-
 
 @dataclass(frozen=True)
 class Dialect:

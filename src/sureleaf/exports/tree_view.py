@@ -16,17 +16,6 @@ from sureleaf.table import Column
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import check_text_size, leaf_rules
 
-__all__ = [
-    "TIE",
-    "NodeTest",
-    "TreeView",
-    "label_texts",
-    "plain_labels",
-    "printable",
-    "single_tree",
-    "view_tree",
-]
-
 TIE = 1e-12
 """Probabilities that differ by at most this are equal, and the first class is predicted.
 

@@ -18,8 +18,6 @@ from typing import Any, Final
 
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["is_arff", "read_arff"]
-
 _QUOTED: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 # Spaces around a value are not part of the patterns: they would be tried in every way.
 _CELL: Final = re.compile(rf"\s*(?:({_QUOTED})\s*(,|$)|([^,]*)(,|$))")

@@ -14,8 +14,6 @@ from typing import Any, BinaryIO, Final
 
 from sureleaf.errors import DISK_FULL, InvalidArgumentError
 
-__all__ = ["atomic_write", "atomic_writes"]
-
 _LONGEST_BEGINNING: Final = 200
 
 

@@ -7,8 +7,6 @@ from typing import Final
 
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["CsvFormat", "Dialect", "detect_dialect"]
-
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _DELIMITER_NAMES: Final = {
     "comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|", "pipe": "|", "space": " ",

@@ -13,11 +13,6 @@ from sureleaf.errors import InvalidArgumentError, TextColumnWarning, warn_caller
 from sureleaf.files.csv_dialect import CsvFormat, Dialect, detect_dialect
 from sureleaf.files.source import ByteSource
 
-__all__ = [
-    "BAD_CELL", "BLOCK", "MISSING_NUMBERS", "CsvText", "csv_warnings", "decimal_marks",
-    "has_separator", "nullify", "read_csv", "read_thousands", "to_numbers",
-]  # fmt: skip
-
 MISSING_NUMBERS: Final = (
     "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-",
 )  # fmt: skip

@@ -25,21 +25,6 @@ from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
 from sureleaf.files.source import READ_ERRORS, ByteSource, Format, open_bytes
 
-__all__ = [
-    "BATCH_ROWS",
-    "check_arrow",
-    "column_names",
-    "open_arrow",
-    "open_parquet",
-    "parquet_batches",
-    "plain_type",
-    "read_file",
-    "read_whole",
-    "reading",
-    "record_batches",
-    "without_views",
-]
-
 _FORMAT_NAMES: Final[dict[Format, str]] = {
     "csv": "CSV",
     "parquet": "Parquet",

@@ -18,8 +18,6 @@ from typing import Any, BinaryIO, Final, Literal, cast
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.arff import is_arff
 
-__all__ = ["READ_ERRORS", "ByteSource", "Format", "list_files", "open_bytes"]
-
 Format = Literal["csv", "parquet", "arrow file", "arrow stream", "arff", "excel"]
 
 READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)

@@ -22,20 +22,6 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.files.atomic_write import atomic_write
 
-__all__ = [
-    "EVALUATION",
-    "MODEL",
-    "VERSION",
-    "Damaged",
-    "FileKind",
-    "State",
-    "decoding",
-    "has_half_characters",
-    "newer",
-    "read_state",
-    "write_state",
-]
-
 
 @dataclass(frozen=True)
 class FileKind:

@@ -36,8 +36,6 @@ from sureleaf.reproduce.cells import (
     check_cell,
 )
 
-__all__ = ["draw_figures", "reproduce"]
-
 SOURCE = 'A. W., "Model Evaluation", lecture slides on missing values, evaluation and comparison'
 
 

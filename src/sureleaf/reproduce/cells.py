@@ -25,19 +25,6 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = [
-    "STANDARD_ERRORS",
-    "Basis",
-    "Cell",
-    "Computed",
-    "Part",
-    "Reproduction",
-    "Verdict",
-    "by_arithmetic",
-    "by_library",
-    "check_cell",
-]
-
 STANDARD_ERRORS = 4.0
 """Allowed deviation of a simulated figure; by chance it is exceeded in one of 16,000 cells."""
 

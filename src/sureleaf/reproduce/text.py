@@ -10,8 +10,6 @@ from rich.text import Text
 
 from sureleaf.reproduce.cells import Basis, Cell, Part, Reproduction, Verdict
 
-__all__ = ["part_text", "summary_text"]
-
 _STYLES = {Verdict.AGREES: "", Verdict.OTHER: "yellow", Verdict.MISPRINT: "bold red"}
 _MARKS = {Verdict.AGREES: " ", Verdict.OTHER: "~", Verdict.MISPRINT: "!"}
 _GROUPS = {

@@ -32,8 +32,6 @@ from sureleaf.reproduce.cells import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SCORES", "ScoredRows", "draw_figures", "reproduce"]
-
 SOURCE = "Richard Xu, Model evaluation for classification, lecture notes, 15 August 2022"
 
 _BOOTSTRAPS = {

@@ -37,26 +37,6 @@ from sureleaf.files.read_file import (
 )
 from sureleaf.files.source import list_files, open_bytes
 
-__all__ = [
-    "ArrowPart",
-    "OpenedPart",
-    "ParquetPart",
-    "RawPart",
-    "Source",
-    "StreamPart",
-    "TablePart",
-    "changed_error",
-    "copying",
-    "count_rows",
-    "is_dask",
-    "is_source",
-    "open_source",
-    "read_part",
-    "read_schema",
-    "reserve",
-    "schema_difference",
-]
-
 _PART_ROWS: Final = 1 << 20
 """Row groups are put together to parts of about so many rows."""
 

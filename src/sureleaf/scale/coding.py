@@ -28,25 +28,6 @@ from sureleaf.table.frames import as_float64
 from sureleaf.table.raw_column import MAX_EXACT
 from sureleaf.tree import TrainingRows
 
-__all__ = [
-    "MAX_VALUES",
-    "CodedPart",
-    "Coding",
-    "ColumnPlan",
-    "LabelledBatch",
-    "Roles",
-    "RowSample",
-    "Summary",
-    "encode_batches",
-    "encode_part",
-    "join_columns",
-    "join_parts",
-    "plan_columns",
-    "read_labelled",
-    "summarize",
-    "summarize_parts",
-]
-
 MAX_VALUES: Final = 255
 """Columns of numbers with at most so many values are coded exactly; others get so many ranges."""
 

@@ -41,8 +41,6 @@ from sureleaf.table.encoded_table import CodedColumns, Columns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, count_nodes
 from sureleaf.tree.routing import add_to_parents, route
 
-__all__ = ["Cluster", "DaskParts", "read_cluster_rows"]
-
 _POLL: Final = 1.0
 """Seconds between two looks at the connection while a result is awaited."""
 _FAN_IN: Final = 8

@@ -20,23 +20,6 @@ from sureleaf.table import Schema
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
-__all__ = [
-    "LevelCounts",
-    "LevelSplits",
-    "LocalParts",
-    "NodeGroup",
-    "Parts",
-    "TreePart",
-    "TreeWeights",
-    "advance_part",
-    "count_part",
-    "finish_group",
-    "grow_by_levels",
-    "rows_per_node",
-    "select_rows",
-    "start_part",
-]
-
 
 class Parts(Protocol):
     """Parts of a table, wherever they are: `LocalParts` here, or on the workers of a cluster.

@@ -31,15 +31,6 @@ from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns, Columns
 from sureleaf.tree import GrowthRules, RowStore, TrainingRows, Tree, count_nodes, grow
 
-__all__ = [
-    "CodeStore",
-    "SourceColumns",
-    "SourceRows",
-    "SpilledRows",
-    "memory_bytes",
-    "read_rows",
-]
-
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEMORY: Final = 16_000_000
 _LEAST_CHUNK: Final = 1 << 18

@@ -21,8 +21,6 @@ from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.evaluation.store import check_contents
 from sureleaf.studies.store import Failure, Predictions, StatusCounts, Store, StoredRows
 
-__all__ = ["Estimates", "LearnerCost", "StudyResults", "rank_learners", "signed_rank"]
-
 Estimates = Mapping[str, Mapping[str, Estimate | None]]
 """The estimate of every learner on every data set; None where there is none."""
 

@@ -38,18 +38,6 @@ except ImportError:
         "pip install 'sureleaf[study]'"
     ) from None
 
-__all__ = [
-    "Claim",
-    "Failure",
-    "Predictions",
-    "StatusCounts",
-    "Store",
-    "StoreError",
-    "StoredRows",
-    "StoredStudy",
-    "worker_name",
-]
-
 VERSION = 1
 LEASE_SECONDS = 60.0
 LOCK_SECONDS = 60

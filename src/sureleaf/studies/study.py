@@ -28,17 +28,6 @@ from sureleaf.evaluation.evaluator import check_estimator
 from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.evaluation.measures.named import find_measure
 
-__all__ = [
-    "Cell",
-    "DataSet",
-    "Learner",
-    "Limits",
-    "Study",
-    "cell_key",
-    "read_study",
-    "split_seed",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class DataSet:

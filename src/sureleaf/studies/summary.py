@@ -15,8 +15,6 @@ from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.studies.results import LearnerCost, StudyResults, rank_learners, signed_rank
 from sureleaf.studies.store import Failure, StatusCounts
 
-__all__ = ["STUDY_SCHEMA", "StudyDocument", "study_answer", "study_document"]
-
 STUDY_SCHEMA = "sureleaf-study/1"
 VERDICTS = ("better", "equivalent", "undecided", "worse")
 

@@ -29,8 +29,6 @@ from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
 from sureleaf.studies.store import Claim, Predictions, StatusCounts, Store, StoreError, worker_name
 from sureleaf.studies.study import Cell, Limits, Study
 
-__all__ = ["compute", "run", "verify"]
-
 # Unlike multiprocessing's own, these processes do not import the user's main module again, which
 # would run a script without a guard a second time.
 _PROCESSES = get_context("loky")

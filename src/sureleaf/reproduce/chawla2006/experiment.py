@@ -25,19 +25,6 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.evaluation.designs import RepeatedHoldout
 from sureleaf.studies import DataSet, Learner, StatusCounts, Store, Study, StudyResults, run
 
-__all__ = [
-    "BASELINE",
-    "FLOOR",
-    "MEASURES",
-    "METHODS",
-    "PAIRS",
-    "SMOOTHED",
-    "Experiment",
-    "MethodResult",
-    "read_tables",
-    "run_experiment",
-]
-
 REPEATS = 10
 FLOOR = 1e-6
 """What a probability of zero counts as in NCE; the document does not say what it does."""

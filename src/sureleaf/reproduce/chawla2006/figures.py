@@ -10,8 +10,6 @@ from sureleaf.reproduce.chawla2006.experiment import BASELINE, MEASURES, SMOOTHE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["HISTOGRAMS", "draw_figures"]
-
 HISTOGRAMS = (BASELINE, "unpruned, Laplace", "bagged")
 """The methods of Figure 2."""
 

@@ -27,8 +27,6 @@ from sureleaf.reproduce.chawla2006.experiment import (
 )
 from sureleaf.studies import DataSet
 
-__all__ = ["AucScale", "Claim", "Replication", "read_dataset", "reproduce", "table_1"]
-
 SOURCE = (
     "N. V. Chawla, D. A. Cieslak, Evaluating Probability Estimates from Decision Trees, AAAI 2006"
 )

@@ -24,8 +24,6 @@ from sureleaf.reproduce.chawla2006.printed import (
     Replication,
 )
 
-__all__ = ["experiment_text", "replication_text"]
-
 _BARS = " ▁▂▃▄▅▆▇█"
 
 

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Crossing",
-    "Likelihoods",
-    "SplitCurves",
-    "draw_figures",
-    "draw_likelihoods",
-    "draw_splits",
-    "likelihoods",
-    "split_curves",
-]
-
 
 @dataclass(frozen=True)
 class Crossing:

@@ -30,30 +30,6 @@ from sureleaf.reproduce.cells import (
     check_cell,
 )
 
-__all__ = [
-    "ESTIMANDS",
-    "GOLF_COLUMNS",
-    "bias",
-    "biases_near_one_half",
-    "confidence_from_independent_counts",
-    "confidence_without_ties",
-    "estimator_example",
-    "estimator_table",
-    "gini_with_last_squares_added",
-    "golf_column_table",
-    "golf_data",
-    "golf_node_counts",
-    "golf_ranking",
-    "golf_summary_table",
-    "one_node_table",
-    "printed",
-    "printed_table",
-    "sample_sizes",
-    "squared_error",
-    "two_node_example",
-    "two_node_table",
-]
-
 
 @cache
 def printed() -> dict[str, Any]:
