@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from sureleaf.reproduce import Basis, Cell, Verdict, draw_figures, reproduce
+from sureleaf.reproduce import Basis, CellVerdict, PrintedCell, draw_figures, reproduce
 from sureleaf.reproduce.aw import distributed_tree
 
 DOCUMENT = reproduce("aw")
 
 
-def cell(part: str, column: str, row: str | None = None) -> Cell:
+def cell(part: str, column: str, row: str | None = None) -> PrintedCell:
     cells = [c for c in DOCUMENT.part(part).cells if c.column == column and row in (None, c.row)]
     assert len(cells) == 1
     return cells[0]
@@ -21,7 +21,7 @@ def test_these_cells_and_no_others_leave_the_definitions() -> None:
         (part.name, c.row, c.column, str(c.verdict))
         for part in DOCUMENT.parts
         for c in part.cells
-        if c.verdict is not Verdict.AGREES
+        if c.verdict is not CellVerdict.AGREES
     }
     gain, folds, two = "gain with a missing value", "two algorithms", "two models"
     other, misprint = "other computation", "misprint"

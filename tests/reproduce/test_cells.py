@@ -3,27 +3,27 @@ import dataclasses
 import pytest
 
 from sureleaf import InvalidArgumentError
-from sureleaf.reproduce import Basis, Computed, Part, Reproduction, Verdict, reproduce
+from sureleaf.reproduce import Basis, CellVerdict, Computed, Part, Reproduction, reproduce
 from sureleaf.reproduce.cells import by_arithmetic, by_library, check_cell
 
 
-def verdict(printed: float, *computed: Computed, decimals: int = 4) -> Verdict:
+def verdict(printed: float, *computed: Computed, decimals: int = 4) -> CellVerdict:
     return check_cell("row", "column", printed, decimals, *computed).verdict
 
 
 def test_a_computed_figure_agrees_when_the_value_rounds_to_it() -> None:
-    assert verdict(0.55, by_library(0.5467), decimals=2) is Verdict.AGREES
-    assert verdict(0.55, by_library(0.5449), decimals=2) is Verdict.MISPRINT
+    assert verdict(0.55, by_library(0.5467), decimals=2) is CellVerdict.AGREES
+    assert verdict(0.55, by_library(0.5449), decimals=2) is CellVerdict.MISPRINT
 
 
 def test_a_value_halfway_may_be_rounded_either_way() -> None:
-    assert verdict(0.9580, by_library(0.95805)) is Verdict.AGREES
-    assert verdict(0.9581, by_library(0.95805)) is Verdict.AGREES
+    assert verdict(0.9580, by_library(0.95805)) is CellVerdict.AGREES
+    assert verdict(0.9581, by_library(0.95805)) is CellVerdict.AGREES
 
 
 def test_a_truncated_figure_is_another_computation() -> None:
     cell = check_cell("row", "column", 0.54, 2, by_library(0.5467))
-    assert (cell.verdict, cell.note) == (Verdict.OTHER, "truncated instead of rounded")
+    assert (cell.verdict, cell.note) == (CellVerdict.OTHER, "truncated instead of rounded")
 
 
 def test_a_value_that_needs_no_rounding_is_not_taken_for_truncated() -> None:
@@ -32,14 +32,14 @@ def test_a_value_that_needs_no_rounding_is_not_taken_for_truncated() -> None:
 
 
 def test_the_definition_is_tried_before_the_other_computation() -> None:
-    assert verdict(0.9, by_library(0.9), by_library(0.9)) is Verdict.AGREES
-    assert verdict(0.9, by_library(0.8), by_library(0.9)) is Verdict.OTHER
-    assert verdict(0.9, by_library(0.8), by_library(0.7)) is Verdict.MISPRINT
+    assert verdict(0.9, by_library(0.9), by_library(0.9)) is CellVerdict.AGREES
+    assert verdict(0.9, by_library(0.8), by_library(0.9)) is CellVerdict.OTHER
+    assert verdict(0.9, by_library(0.8), by_library(0.7)) is CellVerdict.MISPRINT
 
 
 def test_a_simulated_figure_may_be_four_standard_errors_and_one_unit_off() -> None:
-    assert verdict(0.5041, by_library(0.5, 0.001)) is Verdict.AGREES
-    assert verdict(0.5042, by_library(0.5, 0.001)) is Verdict.MISPRINT
+    assert verdict(0.5041, by_library(0.5, 0.001)) is CellVerdict.AGREES
+    assert verdict(0.5042, by_library(0.5, 0.001)) is CellVerdict.MISPRINT
 
 
 def test_exchanged_misprints_say_so() -> None:
@@ -112,7 +112,7 @@ def test_the_json_counts_both_groups_in_the_document_and_in_every_part() -> None
         for basis in ("library", "arithmetic"):
             verdicts = [cell["verdict"] for cell in cells if cell["basis"] == basis]
             assert counted["counts_by_basis"][basis] == {
-                str(verdict): verdicts.count(str(verdict)) for verdict in Verdict
+                str(verdict): verdicts.count(str(verdict)) for verdict in CellVerdict
             }
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, measures
-from sureleaf.reproduce import Basis, Verdict, chawla2006
+from sureleaf.reproduce import Basis, CellVerdict, chawla2006
 from sureleaf.reproduce.chawla2006 import text
 from sureleaf.reproduce.chawla2006.experiment import (
     BASELINE,
@@ -208,7 +208,7 @@ def test_a_missing_directory_or_file_is_named(tmp_path):
 @needs_shared
 def test_table_1_agrees_with_the_files():
     part = table_1([read_dataset(name, SHARED / "data") for name in DATASETS])
-    assert part.counts[Verdict.AGREES] == len(part.cells) == 15
+    assert part.counts[CellVerdict.AGREES] == len(part.cells) == 15
 
 
 # ---- tables of one's own -------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sureleaf import measures
-from sureleaf.reproduce import Verdict, draw_figures, reproduce
+from sureleaf.reproduce import CellVerdict, draw_figures, reproduce
 from sureleaf.reproduce.xu2022 import SCORES
 
 DOCUMENT = reproduce("xu2022")
@@ -16,7 +16,7 @@ def test_two_misprints_and_nothing_else() -> None:
         (c.row, c.column, c.printed, round(c.defined.value, 3))
         for part in DOCUMENT.parts
         for c in part.cells
-        if c.verdict is not Verdict.AGREES
+        if c.verdict is not CellVerdict.AGREES
     }
     assert off == {
         ("(10)", "N", 4, 6),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sureleaf import levels
-from sureleaf.reproduce import Computed, Verdict, reproduce
+from sureleaf.reproduce import CellVerdict, Computed, reproduce
 from sureleaf.reproduce.zhang2024 import tables
 from sureleaf.reproduce.zhang2024.figures import likelihoods, split_curves
 from sureleaf.reproduce.zhang2024.tables import golf_node_counts, printed, printed_table
@@ -20,11 +20,11 @@ TWO_NODES = [f"table {number}" for number in range(3, 9)]
 def counts(*names: str) -> tuple[int, int, int]:
     """Return how many cells agree, come from another computation, are misprints."""
     parts = [DOCUMENT.part(name) for name in names]
-    return tuple(sum(part.counts[verdict] for part in parts) for verdict in Verdict)
+    return tuple(sum(part.counts[verdict] for part in parts) for verdict in CellVerdict)
 
 
 def misprints(name: str) -> set[tuple[str, str]]:
-    return {(cell.row, cell.column) for cell in DOCUMENT.part(name).of(Verdict.MISPRINT)}
+    return {(cell.row, cell.column) for cell in DOCUMENT.part(name).of(CellVerdict.MISPRINT)}
 
 
 def test_all_nineteen_tables_and_three_examples_are_there() -> None:
@@ -52,21 +52,21 @@ def test_table_1_agrees_throughout() -> None:
 
 def test_table_2_has_four_truncated_cells() -> None:
     assert counts("table 2") == (271, 4, 0)
-    truncated = {(cell.row, cell.column) for cell in DOCUMENT.part("table 2").of(Verdict.OTHER)}
+    truncated = {(cell.row, cell.column) for cell in DOCUMENT.part("table 2").of(CellVerdict.OTHER)}
     assert truncated == {(f"n = {n}", ".60") for n in (9, 10, 25, 100)}
 
 
 def test_five_rows_for_utility_70_holds_only_after_rounding() -> None:
     confidence, utility = DOCUMENT.part("text under table 2").cells
-    assert confidence.verdict is Verdict.AGREES
-    assert (utility.verdict, utility.defined.value) == (Verdict.OTHER, 7)
+    assert confidence.verdict is CellVerdict.AGREES
+    assert (utility.verdict, utility.defined.value) == (CellVerdict.OTHER, 7)
 
 
 def test_371_of_378_cells_of_tables_3_to_8_are_explained_and_seven_are_misprints() -> None:
     cells = [cell for name in TWO_NODES for cell in DOCUMENT.part(name).cells]
     finite = [cell for cell in cells if cell.row != "n = ∞"]
     assert len(finite) == 378
-    explained = [cell for cell in finite if cell.verdict is not Verdict.MISPRINT]
+    explained = [cell for cell in finite if cell.verdict is not CellVerdict.MISPRINT]
     assert len(explained) == 371
     assert {name: misprints(name) for name in TWO_NODES} == {
         "table 3": set(),
@@ -82,7 +82,7 @@ def test_one_of_the_371_is_correct_by_the_definition_alone() -> None:
     by_definition_alone = [
         (name, cell.row, cell.column)
         for name in TWO_NODES
-        for cell in DOCUMENT.part(name).of(Verdict.AGREES)
+        for cell in DOCUMENT.part(name).of(CellVerdict.AGREES)
         if cell.other is not None and abs(cell.other.value - cell.printed) > 1e-4
     ]
     assert by_definition_alone == [("table 6", "n = 100", "(.9, .9)")]
@@ -91,14 +91,14 @@ def test_one_of_the_371_is_correct_by_the_definition_alone() -> None:
 def test_none_of_the_first_columns_of_tables_3_to_8_follows_9() -> None:
     for name in TWO_NODES:
         column = [cell for cell in DOCUMENT.part(name).cells if cell.column == "(.6, .6)"]
-        assert all(cell.verdict is not Verdict.AGREES for cell in column if cell.row != "n = ∞")
+        assert all(cell.verdict is not CellVerdict.AGREES for cell in column if cell.row != "n = ∞")
 
 
 def test_the_21_cells_at_infinity_are_correct() -> None:
     cells = [cell for name in TWO_NODES for cell in DOCUMENT.part(name).cells]
     limits = [cell for cell in cells if cell.row == "n = ∞"]
     assert len(limits) == 21
-    assert all(cell.verdict is Verdict.AGREES for cell in limits)
+    assert all(cell.verdict is CellVerdict.AGREES for cell in limits)
 
 
 def test_simulated_tables_differ_where_they_are_known_to() -> None:
@@ -130,8 +130,8 @@ def test_every_node_of_tables_11_to_14_fits_the_independent_counts() -> None:
     names = [f"table {number}" for number in (11, 12, 13, 14)]
     cells = [cell for name in names for cell in DOCUMENT.part(name).cells]
     assert len(cells) == 40
-    assert not any(cell.verdict is Verdict.MISPRINT for cell in cells)
-    assert all(cell.verdict is Verdict.AGREES for cell in cells if cell.column in ("n", "y"))
+    assert not any(cell.verdict is CellVerdict.MISPRINT for cell in cells)
+    assert all(cell.verdict is CellVerdict.AGREES for cell in cells if cell.column in ("n", "y"))
 
 
 def test_by_9_outlook_beats_windy_and_the_printed_ranking_does_not_hold() -> None:
@@ -166,7 +166,7 @@ def test_the_two_wrong_ginis_have_one_sign_wrong() -> None:
 def test_example_2_prints_7134_for_five_sevenths_and_its_blend_rounded() -> None:
     assert misprints("example 2") == {("mle", "p_max")}
     blend = [cell for cell in DOCUMENT.part("example 2").cells if cell.row == "blend"]
-    assert [cell.verdict for cell in blend] == [Verdict.OTHER] * 3
+    assert [cell.verdict for cell in blend] == [CellVerdict.OTHER] * 3
     exact = Fraction(5, 7) ** 2 + Fraction(2, 7) * Fraction(2, 3)  # (21) by hand
     assert blend[0].defined.value == pytest.approx(float(exact), abs=1e-12)
 

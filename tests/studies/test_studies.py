@@ -36,7 +36,7 @@ from sureleaf.studies import (
     verify,
     worker,
 )
-from sureleaf.studies.summary import study_document
+from sureleaf.studies.results import study_document
 from sureleaf.studies.worker import begin, compute, work
 from tests.exports.databases import postgresql_server
 from tests.studies.checksums import sealed

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 import sureleaf
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.exports.sql_dialects import DIALECTS, Dialect
+from sureleaf.exports.sql_dialects import DIALECTS, SqlDialect
 from sureleaf.exports.tree_view import (
     TIE,
     NodeTest,
@@ -49,7 +49,7 @@ class Conditions:
     """
 
     view: TreeView
-    dialect: Dialect
+    dialect: SqlDialect
 
     @cached_property
     def _unseen_is_missing(self) -> bool:

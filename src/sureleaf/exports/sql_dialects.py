@@ -10,7 +10,7 @@ from sureleaf.table import Column
 
 
 @dataclass(frozen=True)
-class Dialect:
+class SqlDialect:
     """The SQL of one database; `name` is its product name."""
 
     name: str
@@ -104,7 +104,7 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class _DuckDB(Dialect):
+class _DuckDB(SqlDialect):
     def text(self, text: str) -> str:
         parts = [super(_DuckDB, self).text(part) for part in text.split("\0")]
         return parts[0] if len(parts) == 1 else f"({' || chr(0) || '.join(parts)})"
@@ -133,7 +133,7 @@ class _DuckDB(Dialect):
 
 
 @dataclass(frozen=True)
-class _PostgreSQL(Dialect):
+class _PostgreSQL(SqlDialect):
     def text(self, text: str) -> str:
         if "\0" in text:
             raise InvalidArgumentError(
@@ -167,7 +167,7 @@ class _PostgreSQL(Dialect):
 
 
 @dataclass(frozen=True)
-class _SQLite(Dialect):
+class _SQLite(SqlDialect):
     def text(self, text: str) -> str:
         if "\0" in text:
             return f"CAST(x'{text.encode().hex()}' AS TEXT)"
@@ -214,7 +214,7 @@ class _SQLite(Dialect):
 
 
 @dataclass(frozen=True)
-class _Spark(Dialect):
+class _Spark(SqlDialect):
     def name_of(self, name: str) -> str:
         if "${" in name:
             raise InvalidArgumentError(
@@ -276,7 +276,7 @@ def _fraction(top: int, power: int) -> str:
     return f"({top}.0{''.join(steps)})"
 
 
-DIALECTS: dict[str, Dialect] = {
+DIALECTS: dict[str, SqlDialect] = {
     "duckdb": _DuckDB("DuckDB", 128),
     "sqlite": _SQLite("SQLite", 64),
     "postgresql": _PostgreSQL("PostgreSQL", ignores_case=False),

@@ -58,7 +58,7 @@ class CsvFormat:
 
 
 @dataclass(frozen=True)
-class Dialect:
+class CsvDialect:
     """How a CSV file is written."""
 
     delimiter: str  # one character
@@ -73,7 +73,7 @@ class Dialect:
     is_header_only: bool = False  # whether the first rows hold nothing but the header
 
 
-def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> Dialect:
+def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> CsvDialect:
     """Detect from the first rows how a file is written.
 
     The delimiter is the one of comma, semicolon, tab and bar that gives most rows as many cells
@@ -91,7 +91,7 @@ def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> Dialect:
         if (match := _DECIMAL.fullmatch(cell.strip('"')))
     }
     known = csv_format.decimal or {".": ",", ",": "."}.get(csv_format.thousands or "")
-    return Dialect(
+    return CsvDialect(
         delimiter,
         known or ("," if delimiter != "," and marks == {","} else "."),
         header,

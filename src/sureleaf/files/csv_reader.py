@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from sureleaf.errors import InvalidArgumentError, TextColumnWarning, warn_caller
-from sureleaf.files.csv_dialect import CsvFormat, Dialect, detect_dialect
+from sureleaf.files.csv_dialect import CsvDialect, CsvFormat, detect_dialect
 from sureleaf.files.source import ByteSource
 
 MISSING_NUMBERS: Final = (
@@ -223,7 +223,7 @@ def _has_decimal_commas(file: CsvText, table: Any) -> bool:
     return False
 
 
-def _drop_empty_unnamed(table: Any, dialect: Dialect) -> Any:
+def _drop_empty_unnamed(table: Any, dialect: CsvDialect) -> Any:
     """Drop empty columns without a name: they come from a delimiter at the end of each row."""
     empty = [name for name in dialect.unnamed if table[name].null_count == table.num_rows]
     kept = [name for name in dialect.unnamed if name not in empty]

@@ -23,9 +23,9 @@ from sureleaf.errors import (
 from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import CsvText, read_csv
-from sureleaf.files.source import READ_ERRORS, ByteSource, Format, open_bytes
+from sureleaf.files.source import READ_ERRORS, ByteSource, TableFormat, open_bytes
 
-_FORMAT_NAMES: Final[dict[Format, str]] = {
+_FORMAT_NAMES: Final[dict[TableFormat, str]] = {
     "csv": "CSV",
     "parquet": "Parquet",
     "arrow file": "Arrow",

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, Literal, cast
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.arff import is_arff
 
-Format = Literal["csv", "parquet", "arrow file", "arrow stream", "arff", "excel"]
+TableFormat = Literal["csv", "parquet", "arrow file", "arrow stream", "arff", "excel"]
 
 READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """The errors that damaged bytes raise, with any compression."""
@@ -26,7 +26,7 @@ READ_ERRORS: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _HEAD_BYTES: Final = 1 << 16
 _MAX_HEAD_BYTES: Final = 1 << 26
 
-_FORMATS: Final[tuple[tuple[bytes, Format], ...]] = (
+_FORMATS: Final[tuple[tuple[bytes, TableFormat], ...]] = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "arrow file"),
     (b"\xff\xff\xff\xff", "arrow stream"),
@@ -92,7 +92,7 @@ class ByteSource:
         return self.opener()
 
     @property
-    def format(self) -> Format:
+    def format(self) -> TableFormat:
         """The format, by the first bytes; what is not another known format is CSV."""
         for magic, table_format in _FORMATS:
             if self.head.startswith(magic):

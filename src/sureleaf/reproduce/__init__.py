@@ -12,16 +12,16 @@ from pathlib import Path
 from types import ModuleType
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.reproduce.cells import Basis, Cell, Computed, Part, Reproduction, Verdict
+from sureleaf.reproduce.cells import Basis, CellVerdict, Computed, Part, PrintedCell, Reproduction
 
 __all__ = [
     "DOCUMENTS",
     "Basis",
-    "Cell",
+    "CellVerdict",
     "Computed",
     "Part",
+    "PrintedCell",
     "Reproduction",
-    "Verdict",
     "draw_figures",
     "reproduce",
 ]
@@ -54,11 +54,11 @@ def reproduce(document: str) -> Reproduction:
 
     Examples
     --------
-    >>> from sureleaf.reproduce import Basis, Verdict, reproduce
+    >>> from sureleaf.reproduce import Basis, CellVerdict, reproduce
     >>> document = reproduce("zhang2024")
     >>> document.part("table 1")
     Part('table 1': 275 cells, 275 agrees, 0 other computation, 0 misprint)
-    >>> document.counts_of(Basis.LIBRARY)[Verdict.MISPRINT]
+    >>> document.counts_of(Basis.LIBRARY)[CellVerdict.MISPRINT]
     17
     """
     reproduction: Reproduction = _module(document).reproduce()

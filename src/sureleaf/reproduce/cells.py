@@ -35,7 +35,7 @@ TRUNCATED = "truncated instead of rounded"
 _TOLERANCE = 1e-9
 
 
-class Verdict(StrEnum):
+class CellVerdict(StrEnum):
     """How a printed figure compares with the recomputed one."""
 
     AGREES = "agrees"
@@ -50,7 +50,7 @@ class Basis(StrEnum):
     ARITHMETIC = "arithmetic"
 
 
-Counts = dict[Verdict, int]
+Counts = dict[CellVerdict, int]
 Scalar = float | NDArray[np.float64]
 """A number, or an array that holds one: functions of arrays may return either."""
 
@@ -99,13 +99,13 @@ def by_arithmetic(value: Scalar, standard_error: float | None = None) -> Compute
 
 
 @dataclass(frozen=True)
-class Cell:
+class PrintedCell:
     """One printed figure beside its recomputed value.
 
     Examples
     --------
-    >>> check_cell("n = 9", ".60", 0.54, 2, by_library(0.5467))
-    Cell(n = 9, .60: printed .54, defined .55, other computation, truncated instead of rounded)
+    >>> check_cell("n=9", ".60", 0.54, 2, by_library(0.5467))
+    PrintedCell(n=9, .60: printed .54, defined .55, other computation, truncated instead of rounded)
     """
 
     row: str
@@ -114,7 +114,7 @@ class Cell:
     decimals: int  # number of printed decimals; -1 means rounded to tens
     defined: Computed  # the value that the document's own definition gives
     other: Computed | None  # the value of the other computation, if there is one
-    verdict: Verdict  # how the figure compares
+    verdict: CellVerdict  # how the figure compares
     note: str = ""  # an explanation, if one is known
 
     @property
@@ -153,7 +153,7 @@ class Cell:
             f"defined {self.format(self.defined.value)}",
             str(self.verdict),
         ]
-        return f"Cell({', '.join([*parts, self.note] if self.note else parts)})"
+        return f"PrintedCell({', '.join([*parts, self.note] if self.note else parts)})"
 
 
 def check_cell(
@@ -165,7 +165,7 @@ def check_cell(
     other: Computed | None = None,
     *,
     note: str = "",
-) -> Cell:
+) -> PrintedCell:
     """Compare a printed figure with its recomputed values.
 
     The note is kept only if the figure does not agree.
@@ -173,17 +173,17 @@ def check_cell(
     Examples
     --------
     >>> check_cell("n = 5", "(.6, .6)", 0.5358, 4, by_library(0.6063), by_arithmetic(0.5358))
-    Cell(n = 5, (.6, .6): printed .5358, defined .6063, other computation)
+    PrintedCell(n = 5, (.6, .6): printed .5358, defined .6063, other computation)
     """
-    cell = Cell(row, column, printed, decimals, defined, other, Verdict.AGREES)
+    cell = PrintedCell(row, column, printed, decimals, defined, other, CellVerdict.AGREES)
     if defined.explains(printed, decimals):
         return cell
     if other is not None and other.explains(printed, decimals):
-        return replace(cell, verdict=Verdict.OTHER, note=note)
+        return replace(cell, verdict=CellVerdict.OTHER, note=note)
     candidates = (defined,) if other is None else (defined, other)
     if any(computed.explains_truncated(printed, decimals) for computed in candidates):
-        return replace(cell, verdict=Verdict.OTHER, note=TRUNCATED)
-    return replace(cell, verdict=Verdict.MISPRINT, note=note)
+        return replace(cell, verdict=CellVerdict.OTHER, note=TRUNCATED)
+    return replace(cell, verdict=CellVerdict.MISPRINT, note=note)
 
 
 class _Counted:
@@ -202,7 +202,7 @@ class _Counted:
 
     def _count(self, *bases: Basis) -> Counts:
         verdicts = [cell.verdict for cell in self.cells if cell.basis in bases]
-        return {verdict: verdicts.count(verdict) for verdict in Verdict}
+        return {verdict: verdicts.count(verdict) for verdict in CellVerdict}
 
     def _counts_record(self) -> dict[str, Any]:
         by_basis = {str(basis): self.counts_of(basis) for basis in Basis}
@@ -221,17 +221,17 @@ class Part(_Counted):
     definition: str  # how the document defines them
     # How the document seems to have computed them instead; empty if there is no other way.
     other_computation: str
-    cells: tuple[Cell, ...]  # row by row; empty for a part without figures to recompute
+    cells: tuple[PrintedCell, ...]  # row by row; empty for a part without figures to recompute
 
-    def of(self, verdict: Verdict) -> list[Cell]:
+    def of(self, verdict: CellVerdict) -> list[PrintedCell]:
         """Return the cells with this verdict."""
         return [cell for cell in self.cells if cell.verdict is verdict]
 
     def with_exchanges_noted(self) -> "Part":
         """Return the part with a note on each misprint that fits the position of another one."""
-        misprints = self.of(Verdict.MISPRINT)
+        misprints = self.of(CellVerdict.MISPRINT)
 
-        def noted(cell: Cell) -> Cell:
+        def noted(cell: PrintedCell) -> PrintedCell:
             for candidate in misprints:
                 fits = candidate.expected().explains(cell.printed, cell.decimals)
                 if cell in misprints and candidate is not cell and fits:
@@ -264,7 +264,7 @@ class Reproduction(_Counted):
     parts: tuple[Part, ...]  # in the order of the document
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[PrintedCell]:
         """The cells of all parts."""
         return [cell for part in self.parts for cell in part.cells]
 

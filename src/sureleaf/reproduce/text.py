@@ -8,10 +8,10 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sureleaf.reproduce.cells import Basis, Cell, Part, Reproduction, Verdict
+from sureleaf.reproduce.cells import Basis, CellVerdict, Part, PrintedCell, Reproduction
 
-_STYLES = {Verdict.AGREES: "", Verdict.OTHER: "yellow", Verdict.MISPRINT: "bold red"}
-_MARKS = {Verdict.AGREES: " ", Verdict.OTHER: "~", Verdict.MISPRINT: "!"}
+_STYLES = {CellVerdict.AGREES: "", CellVerdict.OTHER: "yellow", CellVerdict.MISPRINT: "bold red"}
+_MARKS = {CellVerdict.AGREES: " ", CellVerdict.OTHER: "~", CellVerdict.MISPRINT: "!"}
 _GROUPS = {
     Basis.LIBRARY: "computed by this library's functions",
     Basis.ARITHMETIC: "arithmetic of the document",
@@ -29,9 +29,9 @@ def summary_text(reproduction: Reproduction) -> list[RenderableType]:
         Text(reproduction.source, style="bold"),
         _ByWidth(lambda width: [_counts_table(reproduction, width)]),
     ]
-    if reproduction.counts[Verdict.OTHER]:
+    if reproduction.counts[CellVerdict.OTHER]:
         text += [_heading("Computed differently from the definition"), _others(reproduction)]
-    if reproduction.counts[Verdict.MISPRINT]:
+    if reproduction.counts[CellVerdict.MISPRINT]:
         text += [_heading("Misprints"), _misprints(*reproduction.parts)]
     return [*text, "", _totals(reproduction)]
 
@@ -44,7 +44,7 @@ def _counts_table(reproduction: Reproduction, width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
     table.add_column("part", "all", no_wrap=True)
     table.add_column("cells", f"{len(reproduction.cells):,}", justify="right", no_wrap=True)
-    for verdict, name in zip(Verdict, ("agree", "other", "misprint"), strict=True):
+    for verdict, name in zip(CellVerdict, ("agree", "other", "misprint"), strict=True):
         footer = Text(f"{reproduction.counts[verdict]:,}", style=_STYLES[verdict])
         table.add_column(name, footer, justify="right", no_wrap=True)
     if width >= _MEDIUM:
@@ -71,13 +71,13 @@ def _others(reproduction: Reproduction) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(max_width=18)
     table.add_column()
-    parts = [part for part in reproduction.parts if part.of(Verdict.OTHER)]
+    parts = [part for part in reproduction.parts if part.of(CellVerdict.OTHER)]
     by_text = sorted(parts, key=lambda part: part.other_computation)
     groups = [list(group) for _, group in groupby(by_text, key=lambda p: p.other_computation)]
     for group in sorted(groups, key=lambda group: parts.index(group[0])):
         explanation = Text(group[0].other_computation)
         explanation.append(f" ({_fit(group)})", style="dim")
-        table.add_row(Text(_names(group), style=_STYLES[Verdict.OTHER]), explanation)
+        table.add_row(Text(_names(group), style=_STYLES[CellVerdict.OTHER]), explanation)
     return table
 
 
@@ -86,14 +86,14 @@ def _fit(parts: list[Part]) -> str:
     cells = [cell for part in parts for cell in part.cells]
     tried = [cell for cell in cells if cell.other is not None]
     if not tried:
-        return f"{sum(cell.verdict is Verdict.OTHER for cell in cells)} cells"
+        return f"{sum(cell.verdict is CellVerdict.OTHER for cell in cells)} cells"
     n_fit = sum(map(_fits_other, tried))
-    n_defined = sum(cell.verdict is Verdict.AGREES and not _fits_other(cell) for cell in tried)
+    n_defined = sum(cell.verdict is CellVerdict.AGREES and not _fits_other(cell) for cell in tried)
     more = f", {n_defined} more fits as defined" if n_defined else ""
     return f"fits {n_fit} of {len(tried)} cells{more}"
 
 
-def _fits_other(cell: Cell) -> bool:
+def _fits_other(cell: PrintedCell) -> bool:
     other = cell.other
     return other is not None and (
         other.explains(cell.printed, cell.decimals)
@@ -113,7 +113,7 @@ def _names(parts: list[Part]) -> str:
 
 
 def _misprints(*parts: Part) -> RenderableType:
-    misprints = [(part.name, cell) for part in parts for cell in part.of(Verdict.MISPRINT)]
+    misprints = [(part.name, cell) for part in parts for cell in part.of(CellVerdict.MISPRINT)]
 
     def by_width(width: int) -> Iterator[RenderableType]:
         if width >= _WIDE:
@@ -124,7 +124,7 @@ def _misprints(*parts: Part) -> RenderableType:
     return _ByWidth(by_width)
 
 
-def _misprint_table(misprints: list[tuple[str, Cell]]) -> Table:
+def _misprint_table(misprints: list[tuple[str, PrintedCell]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("part", "cell"):
         table.add_column(name, no_wrap=True)
@@ -135,17 +135,17 @@ def _misprint_table(misprints: list[tuple[str, Cell]]) -> Table:
         table.add_row(
             part,
             f"{cell.row}, {cell.column}",
-            Text(cell.format(cell.printed), style=_STYLES[Verdict.MISPRINT]),
+            Text(cell.format(cell.printed), style=_STYLES[CellVerdict.MISPRINT]),
             cell.format(cell.expected().value),
             Text(cell.note, style="dim"),
         )
     return table
 
 
-def _misprint_lines(misprints: list[tuple[str, Cell]]) -> Iterator[Text]:
+def _misprint_lines(misprints: list[tuple[str, PrintedCell]]) -> Iterator[Text]:
     for part, cell in misprints:
         line = Text(f"{part}, {cell.row}, {cell.column}: ")
-        line.append(cell.format(cell.printed), style=_STYLES[Verdict.MISPRINT])
+        line.append(cell.format(cell.printed), style=_STYLES[CellVerdict.MISPRINT])
         line.append(f" instead of {cell.format(cell.expected().value)}")
         yield line.append(f" ({cell.note})" if cell.note else "", style="dim")
 
@@ -159,11 +159,11 @@ def _totals(reproduction: Reproduction) -> str:
     return "\n".join(lines)
 
 
-def _counts_sentence(counts: dict[Verdict, int]) -> str:
-    misprints = counts[Verdict.MISPRINT]
+def _counts_sentence(counts: dict[CellVerdict, int]) -> str:
+    misprints = counts[CellVerdict.MISPRINT]
     return (
-        f"{counts[Verdict.AGREES]:,} as defined, "
-        f"{counts[Verdict.OTHER]:,} from another computation, "
+        f"{counts[CellVerdict.AGREES]:,} as defined, "
+        f"{counts[CellVerdict.OTHER]:,} from another computation, "
         f"{misprints:,} misprint{'' if misprints == 1 else 's'}."
     )
 
@@ -177,7 +177,7 @@ def part_text(part: Part) -> list[RenderableType]:
     if not part.cells:
         return [title]
     text: list[RenderableType] = [title, *_versions(part)]
-    if part.of(Verdict.MISPRINT):
+    if part.of(CellVerdict.MISPRINT):
         text += [_heading("Misprints"), _misprints(part)]
     return [*text, "", _totals(Reproduction("", "", (part,)))]
 
@@ -185,16 +185,16 @@ def part_text(part: Part) -> list[RenderableType]:
 def _versions(part: Part) -> Iterator[RenderableType]:
     """Yield the table as printed, and the recomputed tables if they differ from it."""
 
-    def as_printed(cell: Cell) -> Text:
+    def as_printed(cell: PrintedCell) -> Text:
         return Text(cell.format(cell.printed) + _MARKS[cell.verdict], style=_STYLES[cell.verdict])
 
-    def as_defined(cell: Cell) -> Text:
+    def as_defined(cell: PrintedCell) -> Text:
         return Text(cell.format(cell.defined.value) + " ")
 
-    def as_other(cell: Cell) -> Text:
+    def as_other(cell: PrintedCell) -> Text:
         return Text("" if cell.other is None else cell.format(cell.other.value) + " ")
 
-    marked = [v for v in Verdict if v is not Verdict.AGREES and part.of(v)]
+    marked = [v for v in CellVerdict if v is not CellVerdict.AGREES and part.of(v)]
     legend = "".join(f"   {_MARKS[verdict]} {verdict}" for verdict in marked)
     yield Text("\nAs printed").append(legend, style="dim")
     yield _grid(part.cells, as_printed)
@@ -206,7 +206,9 @@ def _versions(part: Part) -> Iterator[RenderableType]:
         yield _grid(part.cells, as_other)
 
 
-def _grid(cells: Iterable[Cell], format_cell: Callable[[Cell], Text]) -> RenderableType:
+def _grid(
+    cells: Iterable[PrintedCell], format_cell: Callable[[PrintedCell], Text]
+) -> RenderableType:
     """Arrange cells by row and column; columns that do not fit the width follow below."""
     rows: dict[str, dict[str, Text]] = {}
     for cell in cells:

@@ -21,8 +21,8 @@ from sureleaf.evaluation import measures
 from sureleaf.plots import RocDisplay
 from sureleaf.plots.display import BLUE, GREY, RED, new_axes, new_figure, save
 from sureleaf.reproduce.cells import (
-    Cell,
     Part,
+    PrintedCell,
     Reproduction,
     by_arithmetic,
     by_library,
@@ -141,7 +141,7 @@ def confusion_margins(number: int) -> Part:
         np.repeat(actual, counts.ravel()), np.repeat(predicted, counts.ravel()), labels=range(4)
     )
     printed_actual, printed_predicted = _MARGINS[number]
-    cells: list[Cell] = []
+    cells: list[PrintedCell] = []
     for name, printed, sums in (
         ("ground truth", printed_actual, matrix.actual),
         ("predicted", printed_predicted, matrix.predicted),

@@ -111,7 +111,7 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class FitOutcome:
     """The outcome of a cell: what was predicted for the rows of the test part."""
 
     rows: NDArray[np.int64]
@@ -580,7 +580,7 @@ class Store:
             _cells.c.id == claim.cell_id, _cells.c.state == "running", _cells.c.worker == worker
         )
 
-    def finish(self, claim: Claim, worker: str, outcome: Predictions) -> bool:
+    def finish(self, claim: Claim, worker: str, outcome: FitOutcome) -> bool:
         """Store the predictions of a cell; False if it belongs to another worker by now."""
         blobs, numbers = outcome.blobs(), (float(outcome.seconds), outcome.model_bytes)
         change = self._own(claim, worker).values(
@@ -679,7 +679,7 @@ class Store:
 
     def outcomes(
         self, study_id: int, data: str, learner: str, n_classes: int
-    ) -> list[tuple[int, Predictions | str]]:
+    ) -> list[tuple[int, FitOutcome | str]]:
         """Return the outcomes of a learner on a data set: predictions, or why there are none."""
         query = (
             sa.select(_cells, _predictions)
@@ -745,7 +745,7 @@ def _failed(key: str, reason: str, seconds: float | None) -> dict[str, Any]:
     }
 
 
-def _outcome(row: Any, n_classes: int) -> Predictions | str:
+def _outcome(row: Any, n_classes: int) -> FitOutcome | str:
     blobs = (row.rows, row.classes, row.probabilities)
     _compare(row.checksum, row.key, row.state, row.failure, row.seconds, row.model_bytes, *blobs)
     if row.state == "failed":
@@ -753,7 +753,7 @@ def _outcome(row: Any, n_classes: int) -> Predictions | str:
     if not 0 <= row.seconds < float("inf") or not isinstance(row.model_bytes, int | None):
         raise ValueError(f"it took {row.seconds} seconds and {row.model_bytes} bytes")
     table = row.probabilities
-    return Predictions(
+    return FitOutcome(
         np.frombuffer(row.rows, "<i8"),
         np.frombuffer(row.classes, "<i4").astype(np.int64),
         None if table is None else np.frombuffer(table, "<f8").reshape(-1, n_classes),

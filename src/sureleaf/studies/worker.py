@@ -26,7 +26,7 @@ from sureleaf.arguments import child_process
 from sureleaf.errors import SureleafError
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
-from sureleaf.studies.store import Claim, Predictions, StatusCounts, Store, StoreError, worker_name
+from sureleaf.studies.store import Claim, FitOutcome, StatusCounts, Store, StoreError, worker_name
 from sureleaf.studies.study import Cell, Limits, Study
 
 # Unlike multiprocessing's own, these processes do not import the user's main module again, which
@@ -45,7 +45,7 @@ class Calculator:
         self._fitter: Fitter | None = None
         self._splits: list[Split] = []
 
-    def compute(self, cell: Cell) -> Predictions | str:
+    def compute(self, cell: Cell) -> FitOutcome | str:
         """Return the predictions of a cell, or the error of the learner."""
         started = time.perf_counter()
         try:
@@ -56,7 +56,7 @@ class Calculator:
         outcome, model = fit_one(fitter, split, 0)
         if outcome.failure is not None:
             return outcome.failure
-        return Predictions(
+        return FitOutcome(
             rows=np.asarray(split.test, dtype=np.int64),
             classes=np.asarray(outcome.prediction, dtype=np.int64),
             probabilities=outcome.probabilities,
@@ -83,7 +83,7 @@ def _size(model: Any) -> int | None:
         return None
 
 
-def compute(study: Study, cell: Cell) -> Predictions | str:
+def compute(study: Study, cell: Cell) -> FitOutcome | str:
     """Compute one cell in this process."""
     return Calculator(study).compute(cell)
 
@@ -135,12 +135,12 @@ class _Executor:
                 ) from None
         self._pipe.send(cell)
 
-    def wait(self, seconds: float) -> Predictions | str | None:
+    def wait(self, seconds: float) -> FitOutcome | str | None:
         """Return the outcome; None if there is none after so many seconds."""
         try:
             if not self._pipe.poll(seconds):
                 return None
-            outcome: Predictions | str = self._pipe.recv()
+            outcome: FitOutcome | str = self._pipe.recv()
         except (EOFError, ConnectionResetError):
             self._process.join()
             code = self._process.exitcode

@@ -13,16 +13,16 @@ AAAI Workshop on Evaluation Methods for Machine Learning.
 from sureleaf.reproduce.chawla2006.experiment import (
     Experiment,
     MethodResult,
+    draw_figures,
     read_tables,
     run_experiment,
 )
-from sureleaf.reproduce.chawla2006.figures import draw_figures
-from sureleaf.reproduce.chawla2006.printed import Claim, Replication, reproduce
+from sureleaf.reproduce.chawla2006.printed import PrintedDirection, Replication, reproduce
 
 __all__ = [
-    "Claim",
     "Experiment",
     "MethodResult",
+    "PrintedDirection",
     "Replication",
     "draw_figures",
     "read_tables",

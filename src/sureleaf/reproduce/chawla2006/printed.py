@@ -17,7 +17,7 @@ import numpy as np
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files import read_file
-from sureleaf.reproduce.cells import Cell, Part, by_arithmetic, check_cell
+from sureleaf.reproduce.cells import Part, PrintedCell, by_arithmetic, check_cell
 from sureleaf.reproduce.chawla2006.experiment import (
     BASELINE,
     PAIRS,
@@ -128,7 +128,7 @@ def read_dataset(name: str, directory: Path) -> DataSet:
 
 def table_1(tables: list[DataSet]) -> Part:
     """Compare Table 1 with the data files."""
-    cells: list[Cell] = []
+    cells: list[PrintedCell] = []
     for table in tables:
         printed = DATASETS[table.name]
         decimals = -1 if printed.n_examples % 10 == 0 else 0
@@ -150,7 +150,7 @@ def table_1(tables: list[DataSet]) -> Part:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PrintedDirection:
     """A direction that the document prints, and whether this run has the same one."""
 
     where: str
@@ -219,11 +219,11 @@ class Replication:
         return math.exp(min(0.0, (finite - printed) / result.zeros))
 
     @cached_property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[PrintedDirection, ...]:
         """Every direction that the document prints or states."""
         return (*self._table_3_claims(), *self._text_claims(), *self._correlation_claims())
 
-    def _table_3_claims(self) -> list[Claim]:
+    def _table_3_claims(self) -> list[PrintedDirection]:
         claims = []
         for measure, method, other in COMPARED_PAIRS:
             for name in self.experiment.datasets:
@@ -231,7 +231,7 @@ class Replication:
                 found = self.experiment.result(name, method).measure(measure)
                 found -= self.experiment.result(name, other).measure(measure)
                 claims.append(
-                    Claim(
+                    PrintedDirection(
                         "table 3",
                         f"{name}: {measure} of {method} is {_direction(printed)} than {other}",
                         f"{_direction(found)} ({found:+.4f})",
@@ -240,7 +240,7 @@ class Replication:
                 )
         return claims
 
-    def _text_claims(self) -> list[Claim]:
+    def _text_claims(self) -> list[PrintedDirection]:
         names, relative = self.experiment.datasets, self.experiment.relative
         laplace, m_estimate, bagged, bagged_laplace = SMOOTHED
         skewed = [name for name in names if name in ("covtype", "mammography")]
@@ -271,14 +271,14 @@ class Replication:
             ),
         ]
 
-    def _correlation_claims(self) -> list[Claim]:
+    def _correlation_claims(self) -> list[PrintedDirection]:
         """Compare the signs of Table 2; how far each figure is off is part of the claim."""
         claims = []
         for (a, b), found in self.experiment.correlations().items():
             printed = CORRELATIONS[a, b]
             same = found * printed > 0
             claims.append(
-                Claim(
+                PrintedDirection(
                     "table 2",
                     f"{a} and {b} have the correlation {printed:.2f}",
                     f"{found:.2f}: {'the same' if same else 'the other'} sign, "
@@ -323,7 +323,9 @@ def _direction(difference: float) -> str:
     return "lower" if difference < 0 else "higher" if difference > 0 else "not different"
 
 
-def _text_claim(printed: str, holds: dict[str, bool], at_least: int | None = None) -> Claim:
+def _text_claim(
+    printed: str, holds: dict[str, bool], at_least: int | None = None
+) -> PrintedDirection:
     """Build a claim about data sets; by default it must hold on all of them."""
     n_holds = sum(holds.values())
     exceptions = [name for name, is_true in holds.items() if not is_true]
@@ -331,4 +333,4 @@ def _text_claim(printed: str, holds: dict[str, bool], at_least: int | None = Non
     if exceptions and n_holds:
         computed += f", not {', '.join(exceptions)}"
     needed = len(holds) if at_least is None else at_least
-    return Claim("text", printed, computed, n_holds >= needed)
+    return PrintedDirection("text", printed, computed, n_holds >= needed)

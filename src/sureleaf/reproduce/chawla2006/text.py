@@ -9,13 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from sureleaf.reproduce.chawla2006.experiment import (
+    HISTOGRAMS,
     MEASURES,
     PAIRS,
     SMOOTHED,
     TEST_SHARE,
     Experiment,
 )
-from sureleaf.reproduce.chawla2006.figures import HISTOGRAMS
 from sureleaf.reproduce.chawla2006.printed import (
     COMPARED_PAIRS,
     CORRELATIONS,

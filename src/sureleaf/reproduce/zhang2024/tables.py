@@ -22,9 +22,9 @@ from scipy import special
 from sureleaf import levels
 from sureleaf.arguments import FloatArray
 from sureleaf.reproduce.cells import (
-    Cell,
     Computed,
     Part,
+    PrintedCell,
     by_arithmetic,
     by_library,
     check_cell,
@@ -147,7 +147,7 @@ def sample_sizes() -> Part:
     )
 
 
-def _sample_size(number: int, text: dict[str, float]) -> Cell:
+def _sample_size(number: int, text: dict[str, float]) -> PrintedCell:
     name, level, _ = _ONE_NODE[number]
     p, wanted, figure = text["p_max"], text[name], text[f"rows_for_{name}"]
     exact = int(levels.sample_size(p, **{name: wanted}))
@@ -320,7 +320,7 @@ def estimator_example() -> Part:
     """Check Example 2: the estimates from 5 of 7 rows."""
     content = printed()["example_2"]
     y, n = content["y"], content["n"]
-    cells: list[Cell] = []
+    cells: list[PrintedCell] = []
     for method, figures in content["estimates"].items():
         p = float(levels.estimate_p_max(y, n, method=method))
         others: list[Computed | None] = [None, None, None]
@@ -385,7 +385,7 @@ def golf_column_table(number: int) -> Part:
     column = GOLF_COLUMNS[number]
     node_counts = golf_node_counts(column)
     n_rows = sum(n for n, _ in node_counts.values())
-    cells: list[Cell] = []
+    cells: list[PrintedCell] = []
     for node, (n, y, confidence, utility) in printed_table(number)["nodes"].items():
         p, share = max(y, n - y) / n, n / n_rows
         other = confidence_from_independent_counts(n, share, p)
