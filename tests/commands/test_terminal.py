@@ -29,6 +29,7 @@ from sureleaf.commands.terminal import (
 )
 from sureleaf.designs import Bootstrap, KFold
 from sureleaf.formatting import NOTHING
+from sureleaf.report.audit_report import audit_answer
 from tests.report.tables import mixed, quick_report, three_classes
 
 
@@ -36,6 +37,10 @@ def printed(shown: Any, width: int) -> str:
     out = io.StringIO()
     Console(file=out, width=width).print(*shown, sep="\n")
     return out.getvalue()
+
+
+def shown_audit(found: Any, width: int) -> str:
+    return printed(show_audit(found, audit_answer(found)), width)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +73,7 @@ def test_forty_columns_wrap_names_and_never_cut_a_value(repeated: Any) -> None:
     leaves = printed(show_leaves(model, model.leaves(), 0.95), 40)
     for value in model.leaves().utility:
         assert re.search(rf" {value:.2f} *\n", leaves)
-    audited = printed(show_audit(audit(GaussianNB().fit(X[:80], y[:80]), X[80:], y[80:])), 40)
+    audited = shown_audit(audit(GaussianNB().fit(X[:80], y[:80]), X[80:], y[80:]), 40)
     assert re.search(r"quadratic loss +\d\.\d{3} +\d\.\d{3} to \d\.\d{3}\n *\(Brier\)", audited)
     ranked = printed(show_ranking(rank_columns(X, y), y), 40)
     assert "confidence  utility" in ranked
@@ -154,7 +159,7 @@ def test_certificates_and_audits_show_every_number_whole(width: int) -> None:
     for low, high in zip(certificate.leaves.low, certificate.leaves.high, strict=True):
         assert f" {low:.3f}-{high:.3f} " in text
     result = audit(model, X[80:], y[80:])
-    shown = printed(show_audit(result), width)
+    shown = shown_audit(result, width)
     for low, high in zip(result.table.low, result.table.high, strict=True):
         assert f" {low:.2f}-{high:.2f} " in shown
     assert "build wind" in text
@@ -261,5 +266,5 @@ def test_an_audit_says_how_stated_probabilities_of_0_or_1_count() -> None:
     _, y = mixed()
     numbers = np.arange(len(y), dtype=float)[:, np.newaxis]
     tree = DecisionTreeClassifier(random_state=0).fit(numbers[::2], y[::2])
-    text = " ".join(printed(show_audit(audit(tree, numbers[1::2], y[1::2])), 80).split())
+    text = " ".join(shown_audit(audit(tree, numbers[1::2], y[1::2]), 80).split())
     assert "rows have a stated probability of 0 or 1, taken as" in text

@@ -15,7 +15,7 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from sureleaf.auditing import Audit, Subgroups, Where
     from sureleaf.commands.question import Question
-    from sureleaf.comparison import Comparison
+    from sureleaf.report.audit_report import AuditAnswer
 
 __all__ = ["audit"]
 
@@ -97,7 +97,7 @@ def audit(
     """
     from sureleaf import auditing
     from sureleaf.cli.output import show_json
-    from sureleaf.report.audit_report import audit_document, write_audit
+    from sureleaf.report.audit_report import audit_answer, audit_document, write_audit
     from sureleaf.report.request import Origin
 
     options.check_output(output, model, data, against, classes.cost)
@@ -144,7 +144,8 @@ def audit(
         _echo(caught)
         show_json(dict(document))
     else:
-        _show(result, segments, subgroups, comparison, n_left_out, output)
+        answer = audit_answer(result, target, where=segments, comparison=comparison)
+        _show(result, answer, segments, subgroups, n_left_out, output)
 
 
 def _audit_all(
@@ -163,9 +164,9 @@ def _audit_all(
 
 def _show(
     result: "Audit",
+    answer: "AuditAnswer",
     segments: "Where | None",
     subgroups: "Subgroups | None",
-    comparison: "Comparison | None",
     n_left_out: int,
     page: Path | None,
 ) -> None:
@@ -175,13 +176,11 @@ def _show(
     from sureleaf.commands.terminal import show_audit, show_subgroups, show_where
 
     seen = ["If they are its training rows, give --rows training."] if result.looks_seen else []
-    show(*show_audit(result), *seen, *options.unlabelled_note(n_left_out))
+    show(*show_audit(result, answer), *seen, *options.unlabelled_note(n_left_out))
     if segments is not None:
         show("", *show_where(segments))
     if subgroups is not None:
         show("", *show_subgroups(subgroups, result.level))
-    if comparison is not None:
-        show("", Text(str(comparison)))
     if page is not None:
         show("", Text(f"Page: {page}"))
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
+    from sureleaf.report.audit_report import AuditAnswer
     from sureleaf.report.document import ReportDocument
 
 __all__ = [
@@ -256,7 +257,7 @@ def show_leaves(
             f"{tree} By the levels of its leaves it is expected to {expected}; its mean confidence "
             f"is [bold]{sure}[/bold]."
         )
-    yield from _show_flagged(leaves, _leaves)
+    yield from _show_flagged(leaves)
     shown = largest_leaves(leaves.n, most)
     yield from _rules(leaves, shown)
     at_costs = model.complete_model().rule is not None
@@ -391,17 +392,15 @@ def _repairs(leaves: "LeafTable", shown: Iterable[int]) -> Iterator[str]:
             yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
 
 
-def _show_flagged(
-    table: "LeafTable | AuditedLeaves | AuditedBins", counted: Callable[[int], str]
-) -> Iterator[str]:
-    """Say how many leaves or bins are flagged, and with which share of the rows, if any are."""
+def _show_flagged(table: "LeafTable") -> Iterator[str]:
+    """Say how many leaves are flagged, and with which share of the rows, if any are."""
     n_flagged = int(table.flagged.sum())
     if n_flagged:
         share = table.n[table.flagged].sum() / table.n.sum()
-        verb = "is" if n_flagged == 1 else "are"
+        verb, them = ("is", "it") if n_flagged == 1 else ("are", "them")
         yield (
-            f"[yellow]{counted(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
-            f"of the rows: do not rely on {'it' if n_flagged == 1 else 'them'} alone."
+            f"[yellow]{_leaves(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
+            f"of the rows: do not rely on {them} alone."
         )
 
 
@@ -795,64 +794,23 @@ def _interval(estimate: "Estimate") -> str:
 MAX_AUDITED_LEAVES = 20
 
 
-def show_audit(audit: "Audit") -> Iterator[RenderableType]:
-    """Yield what the rows show about the model, in sentences and leaf by leaf or bin by bin."""
-    yield _audit_headline(audit)
-    stated = f"mean predicted probability {percent(audit.stated)}"
-    if audit.stated_cost is not None:
-        stated = f"cost per row by its own probabilities {measure_value(audit.stated_cost)}"
-    yield f"Mean confidence [bold]{percent(audit.confidence)}[/bold]; {stated}."
-    yield from _about_rows(audit)
+def show_audit(audit: "Audit", answer: "AuditAnswer") -> Iterator[RenderableType]:
+    """Yield the answer, the measures, and the table of leaves or bins."""
+    yield Text(visible(answer.headline), style="bold")
+    for sentence in answer.sentences:
+        yield Text(visible(sentence.text), style=TONE_COLOURS[sentence.tone])
     yield from _show_measures(audit)
     table = audit.table
-    yield from _show_flagged(table, lambda n: _group_count(audit, n))
     is_leaf = table is audit.leaves
     shown = largest_leaves(table.n, MAX_AUDITED_LEAVES) if is_leaf else list(range(len(table)))
-    rules = getattr(table, "rule", None)
-    if is_leaf and rules is not None:
+    if is_leaf and getattr(table, "rule", None) is not None:
         yield from _rules(table, shown)
     yield _audit_table(audit, table, shown)
     hidden = len(table) - len(shown)
     if hidden:
         share = 1.0 - table.n[shown].sum() / table.n.sum()
-        yield (
-            f"[dim]{_group_count(audit, hidden, 'more ')}, with {percent(share, 0)} of the rows: "
-            "--json has all of them.[/dim]"
-        )
-    if audit.trees is not None:
-        yield _trees_text(audit)
-    if audit.outside_note is not None:
-        yield audit.outside_note
-
-
-def _about_rows(audit: "Audit") -> Iterator[str]:
-    """Yield what the constant costs, and whether the rows are new to the model."""
-    if audit.at_costs:
-        baseline = audit.baseline
-        yield (
-            f"Always deciding {escape(str(baseline.label))}, the cheapest constant, costs "
-            f"{measure_value(baseline.value)} per row."
-        )
-    if audit.rows == "training":
-        yield "[yellow]The model was trained on these rows: all figures are too good.[/yellow]"
-    for remark in audit.remarks:
-        yield f"[yellow]{escape(remark)}[/yellow]"
-    if audit.newness_in_words is not None:
-        yield escape(audit.newness_in_words)
-
-
-def _audit_headline(audit: "Audit") -> str:
-    from sureleaf.report.audit_report import audit_headline
-
-    model = f"{audit.model}{_model_size(audit)}"
-    if audit.at_costs:
-        return escape(audit_headline(audit, model=model))
-    accuracy = audit.accuracy
-    return (
-        f"{escape(model)} predicts [bold]{percent(accuracy.value)}[/bold] of {audit.n_rows:,} "
-        f"{audit.rows_in_words} correctly ({level_percent(accuracy.level)} interval "
-        f"{interval(accuracy.low, accuracy.high)})."
-    )
+        more = count_of(hidden, "more leaf", "more leaves")
+        yield f"[dim]{more}, with {percent(share, 0)} of the rows: --json has all of them.[/dim]"
 
 
 def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
@@ -882,16 +840,13 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
 
 
 def show_where(where: "Where") -> Iterator[RenderableType]:
-    """Yield the segments in which a model is wrong, and what would have been found."""
+    """Yield the tables of the segments in which a model is wrong, or may be; not the answer."""
     yield f"[bold]Where is it wrong?[/bold] {_looked_at(where)}"
     if where.reason is not None:
-        yield escape(where.no_segment_sentence())
         return
     if len(where.found):
         yield _segment_table(where, where.found)
-    else:
-        yield where.found_sentence()
-    yield where.detectable_sentence()
+        yield where.detectable_sentence()
     if len(where.open):
         yield "Open, because chance can explain them (rows in total that would settle it):"
         yield _segment_table(where, where.open)
@@ -958,20 +913,6 @@ def _parts_table(
     return table
 
 
-def _model_size(audit: "Audit") -> str:
-    if audit.leaves is None:
-        return ""
-    if audit.trees is not None:
-        mean = audit.trees.leaves.mean()
-        return f" ({len(audit.trees)} trees with {mean:,.0f} leaves on average)"
-    return f" (a tree with {_leaves(len(audit.leaves))})"
-
-
-def _group_count(audit: "Audit", n: int, more: str = "") -> str:
-    one, many = audit.table.noun
-    return count_of(n, f"{more}{one}", f"{more}{many}")
-
-
 def _audit_table(
     audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]
 ) -> FittedTable:
@@ -1012,16 +953,3 @@ def _group_name(table: Any, line: int) -> str:
     if hasattr(table, "leaf"):
         return str(table.leaf[line])
     return f"{table.stated_from[line]:.2f}-{table.stated_to[line]:.2f}"
-
-
-def _trees_text(audit: "Audit") -> str:
-    from sureleaf.report.audit_report import alone_text
-
-    trees = audit.trees
-    assert trees is not None
-    flagged, empty = (column.sum() / trees.leaves.sum() for column in (trees.flagged, trees.empty))
-    return (
-        f"Each tree alone {alone_text(trees)}, with a mean predicted probability of "
-        f" {percent(trees.stated.mean())}. {percent(flagged, 0)} of their leaves are "
-        f"flagged, {percent(empty, 0)} have none of these rows."
-    )

@@ -21,6 +21,7 @@ from sureleaf.formatting import (
     upper_first,
 )
 from sureleaf.model.column_table import end_of
+from sureleaf.report.definitions import Definition, define
 from sureleaf.report.document import package_versions
 from sureleaf.report.document_schema import plain_values
 from sureleaf.report.estimates import finite, interval_estimate
@@ -32,10 +33,9 @@ from sureleaf.report.sections.answer import (
     wanted_text,
 )
 from sureleaf.report.sections.data import ClassCount
-from sureleaf.report.sections.methods import Definition
 from sureleaf.report.sections.tree import WantedLevels
 
-__all__ = ["MEASURE_WORDS", "alone_text", "audit_document", "audit_headline", "write_audit"]
+__all__ = ["MEASURE_WORDS", "AuditAnswer", "audit_answer", "audit_document", "write_audit"]
 
 Tone = Literal["good", "warn", "bad", "plain"]
 
@@ -60,6 +60,27 @@ class AuditSentence:
     see: str
 
 
+@dataclass(frozen=True)
+class AuditAnswer:
+    """What the rows show, in sentences: the first screen of the page, and the terminal text."""
+
+    headline: str
+    lead: LeadingMeasure
+    sentences: list[AuditSentence]
+
+
+def audit_answer(
+    audit: Audit,
+    target: str | None = None,
+    *,
+    where: Where | None = None,
+    comparison: Comparison | None = None,
+) -> AuditAnswer:
+    """Return the answer of an audit."""
+    sentences = _sentences(audit, where, comparison)
+    return AuditAnswer(_headline(audit, target), _lead(audit), sentences)
+
+
 def audit_document(
     audit: Audit,
     origin: Origin,
@@ -75,6 +96,7 @@ def audit_document(
     `by` come from the audit; `comparison` is the name of another model and ``audit.compare(...)``.
     """
     other = None if comparison is None else comparison[1]
+    answer = audit_answer(audit, origin.target, where=where, comparison=other)
     return {
         **audit.to_dict(),
         "made": package_versions(origin),
@@ -85,11 +107,7 @@ def audit_document(
         "comparison": None if comparison is None else _comparison(*comparison),
         "notes": audit.notes(),
         "outside_note": audit.outside_note,
-        "answer": {
-            "headline": audit_headline(audit, origin.target),
-            "lead": plain_values(_lead(audit)),
-            "sentences": plain_values(_sentences(audit, where, other)),
-        },
+        "answer": plain_values(answer),
         "methods": {
             "definitions": plain_values(list(_definitions(audit, where))),
             "repeat": origin.command or _repeat(audit),
@@ -195,8 +213,7 @@ def _sentences(audit: Audit, where: Where | None, other: Comparison | None) -> l
     return first + sentences
 
 
-def audit_headline(audit: Audit, target: str | None = None, *, model: str | None = None) -> str:
-    """Return what the rows show about the model, in a sentence."""
+def _headline(audit: Audit, target: str | None) -> str:
     rows = count_of(audit.n_rows, f"{audit.rows_in_words.removesuffix('s')}")
     level = level_percent(audit.level)
     if audit.cost is not None:
@@ -206,7 +223,7 @@ def audit_headline(audit: Audit, target: str | None = None, *, model: str | None
         if None not in ends:
             width = f"{level} interval {' to '.join(map(measure_value, ends))}"
         return (
-            f"At {costs}, {model or f'this {audit.model}'} costs "
+            f"At {costs}, this {audit.model} costs "
             f"{measure_value(audit.cost.value)} per row on {rows} ({width})."
         )
     what = "" if target is None else f"\u201c{target}\u201d "
@@ -340,25 +357,23 @@ def _named(table: AuditedLeaves | AuditedBins, line: int) -> str:
 
 
 def _trees(trees: AuditedTrees) -> str:
-    n_leaves, n_flagged = trees.leaves.sum(), trees.flagged.sum()
-    return (
-        f"Each of its {len(trees):,} trees alone {alone_text(trees)}. "
-        f"{percent(n_flagged / n_leaves, 0)} of their {n_leaves:,} leaves are flagged; what counts "
-        "is the vote of all trees."
-    )
-
-
-def alone_text(trees: AuditedTrees) -> str:
     """Say how good the trees of a forest are one by one: the mean, the worst and the best."""
     if trees.cost is None:
         right = trees.utility
-        return (
+        alone = (
             f"predicts {percent(right.mean())} of the rows correctly on average "
             f"({interval(right.min(), right.max())})"
         )
-    ends = (trees.cost.mean(), trees.cost.min(), trees.cost.max())
-    mean, low, high = (measure_value(float(one)) for one in ends)
-    return f"costs {mean} per row on average ({low} to {high})"
+    else:
+        ends = (trees.cost.mean(), trees.cost.min(), trees.cost.max())
+        mean, low, high = (measure_value(float(one)) for one in ends)
+        alone = f"costs {mean} per row on average ({low} to {high})"
+    n_leaves = trees.leaves.sum()
+    return (
+        f"Each of its {len(trees):,} trees alone {alone}. "
+        f"{percent(trees.flagged.sum() / n_leaves, 0)} of their {n_leaves:,} leaves are flagged; "
+        "what counts is the vote of all trees."
+    )
 
 
 # What each number of an audit means and assumes.
@@ -366,71 +381,15 @@ def alone_text(trees: AuditedTrees) -> str:
 
 def _definitions(audit: Audit, where: Where | None) -> Iterator[Definition]:
     if audit.at_costs:
-        yield Definition(
-            "cost",
-            "Mean cost of the decisions of the model per row, with the interval of the bootstrap "
-            "(BCa). It is compared with the cheapest constant decision row by row.",
-            "rows, or groups of rows, are independent, and future rows come from the same "
-            "population",
-            "see docs/costs.md",
-        )
-    yield Definition(
-        "accuracy",
-        "Share of the rows that are predicted correctly, with the interval of Clopper and "
-        "Pearson. It is about this very model, not about the way it was trained.",
-        "rows are independent, and future rows come from the same population",
-        "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits "
-        "illustrated in the case of the binomial. Biometrika 26, 404-413.",
-    )
-    yield Definition(
-        "bins",
-        "The rows of each predicted class are divided into bins of equal size by their "
-        "predicted probability; rows with the same probability stay together.",
-        "in a bin with several predicted probabilities their mean is compared, which makes the "
-        "bounds a little too wide, never too narrow",
-        "see docs/audit.md",
-    )
-    yield _OF_MEASURES
+        yield define("audit", "cost")
+    for name in ("accuracy", "bins", "measures"):
+        yield define("audit", name)
     if where is not None:
-        yield _of_segments(where)
-    yield from [_OF_TRAINING_ROWS] if audit.rows == "training" else _of_unseen_rows(audit)
-
-
-_OF_MEASURES = Definition(
-    "measures",
-    "AUC with the interval of DeLong, log loss (nce) and Brier score (quadratic_loss, summed "
-    "over the classes) with that of the bootstrap (BCa), intercept and slope of calibration "
-    "with that of the sandwich estimator. A slope below 1 means probabilities that "
-    "are too extreme. For both, a stated probability of 0 or 1 counts as half a row of all "
-    "rows away from it.",
-    "rows, or groups of rows, are independent",
-    "Van Calster, B. et al. (2019). Calibration: the Achilles heel of predictive analytics. "
-    "BMC Medicine 17, 230.",
-)
-
-
-def _of_segments(where: Where) -> Definition:
-    return Definition(
-        "segments",
-        f"All {where.n_segments:,} segments of one or two conditions with 2 to 50 % of the rows, "
-        "and all rows together, were looked at. P-values are the share of simulated tables, in "
-        "which the model is not wrong, whose farthest segment is as far off; one and two "
-        "conditions apart, with a quarter and three quarters of the error probability. "
-        "Intervals hold for all "
-        "segments at once.",
-        "rows, or groups of rows, are independent",
-        "Westfall, P. H., Young, S. S. (1993). Resampling-based multiple testing. Wiley.",
-    )
-
-
-_OF_TRAINING_ROWS = Definition(
-    "levels from training rows",
-    "Probability, confidence and utility follow from these counts by the theory, as if the "
-    "leaves had been chosen before the rows were seen. The model was trained on these "
-    "labels, so all three are too high.",
-    "the leaves were not chosen by these rows; here they were",
-    "Zhang, Z. et al. (2024); see docs/levels.md.",
-)
+        yield define("audit", "segments", n_segments=where.n_segments)
+    if audit.rows == "training":
+        yield define("audit", "levels from training rows")
+    else:
+        yield from _of_unseen_rows(audit)
 
 
 def _repeat(audit: Audit) -> str:
@@ -438,7 +397,7 @@ def _repeat(audit: Audit) -> str:
     return f"sureleaf.audit(model, X, y{rows})"
 
 
-def _of_unseen_rows(audit: Audit) -> list[Definition]:
+def _of_unseen_rows(audit: Audit) -> Iterator[Definition]:
     confidence = "the predicted class is the most probable class in the leaf or bin"
     favoured, mean = "class", "the accuracy"
     utility = "Probability that the next row in the leaf or bin is predicted correctly."
@@ -449,36 +408,7 @@ def _of_unseen_rows(audit: Audit) -> list[Definition]:
             "What the decision is expected to save per row, compared with the worst decision about "
             "the same row, in units of the most expensive error."
         )
-    return [
-        Definition(
-            "probability and interval",
-            "Share of the predicted class among the rows, with the Clopper-Pearson interval. It "
-            f"contains the true probability in at least {level_percent(audit.level)} of all "
-            "audits. The prediction of the model agrees if it lies in the interval.",
-            "rows of a leaf or bin are independent draws with one probability",
-            "Clopper, C. J., Pearson, E. S. (1934). The use of confidence or fiducial limits. "
-            "Biometrika 26, 404-413.",
-        ),
-        Definition(
-            "confidence",
-            f"Probability, given these counts, that {confidence}. Below 50 % the rows favour "
-            f"another {favoured}.",
-            "Jeffreys' prior: half a row of each class before any row is counted",
-            "see docs/audit.md",
-        ),
-        Definition(
-            "utility",
-            f"{utility} Leaves and bins with few rows are shrunk towards the overall mean, with "
-            f"the strength that maximizes the likelihood. Weighted by rows, the mean is {mean}.",
-            "these values of leaves or bins have a beta distribution",
-            "see docs/audit.md",
-        ),
-        Definition(
-            "rows needed",
-            "Rows in the leaf or bin, in total, until the wanted confidence is reached; never if "
-            f"another {favoured} is as good or the utility is too low: more rows do not change "
-            "that.",
-            "class proportions stay the same",
-            "see docs/audit.md",
-        ),
-    ]
+    yield define("audit", "probability and interval", level=level_percent(audit.level))
+    yield define("audit", "confidence", confidence=confidence, favoured=favoured)
+    yield define("audit", "utility", utility=utility, mean=mean)
+    yield define("audit", "rows needed", favoured=favoured)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sureleaf.formatting import count_of
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import decides_by_costs, report_tree
+from sureleaf.report.definitions import LeafTerms, leaf_terms
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -20,11 +21,9 @@ from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 
 __all__ = [
-    "LeafTerms",
     "Node",
     "TreeSection",
     "WantedLevels",
-    "leaf_terms",
     "tree_section",
 ]
 
@@ -39,33 +38,6 @@ class TreeLevels:
 
     confidence: Annotated[float, "Mean over the leaves, weighted by their rows."]
     utility: Annotated[float, "Mean over the leaves, weighted by their rows."]
-
-
-@dataclass(frozen=True)
-class LeafTerms:
-    """What each number of a leaf means, in a sentence or two."""
-
-    counts: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
-    stated: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
-    probability: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
-    confidence: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
-    utility: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
-    rows_needed: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
-    levels: Annotated[
-        str, 'The meaning of the number with this name; "stated" explains "probabilities".'
-    ]
 
 
 @dataclass(frozen=True)
@@ -376,53 +348,6 @@ def _known_limits(results: ReportResults) -> list[str]:
             "too high: give the case as a group."
         )
     return limits
-
-
-def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
-    """Return what the numbers of a leaf mean: they answer different questions."""
-    if at_costs:
-        return _terms_at_costs()
-    tie = "one half" if n_classes == 2 else "its value in a tie with the second class"
-    return LeafTerms(
-        counts="Training rows in the leaf, by class. The tree was grown to fit these rows, so "
-        "the class proportions among new rows are usually less clear.",
-        stated="The class probabilities that the tree predicts for a row in this leaf "
-        "(predict_proba): an average over the ways to prune the tree above the leaf. If the "
-        "average favours another class than the leaf's majority class, the majority class is "
-        "raised to a tie and predicted.",
-        probability="Estimated share of the most probable class among new rows in this leaf, with "
-        "its interval. It comes from out-of-fold predictions: each row is predicted by a tree that "
-        f"was not trained on it. It is never below {tie}; a leaf that is correct less often has "
-        "that value and is flagged.",
-        confidence="Probability that the predicted class is the most probable class among new "
-        "rows in this leaf.",
-        utility="Probability that the next row in this leaf is predicted correctly, from the same "
-        "out-of-fold predictions.",
-        rows_needed="Rows that the leaf would need, in total, for the wanted levels. It is assumed "
-        "that the leaf stays as accurate on unseen rows as it is now. With so many rows, the "
-        "levels hold even if the next row is predicted wrongly. Not known if the leaf is not more "
-        "accurate than a tie, or so little that nobody can tell.",
-        levels="Means over the leaves, weighted by their rows. The utility is about this very "
-        "tree. The cross-validated accuracy is about trees grown in the same way on slightly fewer "
-        "rows, so the two differ a little.",
-    )
-
-
-def _terms_at_costs() -> LeafTerms:
-    plain = leaf_terms(2)
-    return replace(
-        plain,
-        stated="The class probabilities that the tree predicts for a row in this leaf "
-        "(predict_proba): an average over the ways to prune the tree above the leaf. The decision "
-        "is the one of least expected cost by these probabilities.",
-        probability="Estimated share of the class that is decided for among new rows in this leaf, "
-        "with its interval, from out-of-fold predictions. It is never below the share at which "
-        "another decision would cost the same.",
-        confidence="Probability that the decision of this leaf is the cheapest one for its rows.",
-        utility="How much the decision saves per row: the cost of the worst decision about the "
-        "row minus the cost of this one. The most expensive error counts as 1.",
-        levels="Means over the leaves, weighted by their rows.",
-    )
 
 
 READABLE_DIGITS = 6
