@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sureleaf.comparison import Comparison
 from sureleaf.comparison.multiple_models import ManyComparison
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.plots.display import BLUE, GREEN, GREY, INK, RED, Display
+from sureleaf.plots.display import BLUE, GREEN, GREY, INK, RED, Display, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,11 +91,12 @@ class ComparisonDisplay(Display):
                 "comparisons must have one measure, margin and level; got "
                 f"{sorted(map(str, kinds))}. Draw the others in a display of their own."
             )
+        difference, low, high = np.array([(one.difference, one.low, one.high) for one in results]).T
         return cls(
             list(comparisons),
-            np.array([result.difference for result in results]),
-            np.array([result.low for result in results]),
-            np.array([result.high for result in results]),
+            difference,
+            low,
+            high,
             [str(result.verdict) for result in results],
             [result.rows_needed for result in results],
             results[0].measure,
@@ -225,15 +226,7 @@ class RanksDisplay(Display):
         axes.hlines(height, 1, self.ranks, color="#e6e6e6", linewidth=1.2)
         axes.plot(self.ranks, height, "o", color=BLUE, markersize=8)
         for rank, y in zip(self.ranks, height, strict=True):
-            axes.annotate(
-                f"{rank:.2f}",
-                (float(rank), float(y)),
-                xytext=(8, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=9,
-                color=INK,
-            )
+            write(axes, f"{rank:.2f}", (float(rank), float(y)), (8, 0), va="center", color=INK)
         for index, (first, last) in enumerate(self.groups):
             y = -len(self.names) - 0.7 * index + 0.1
             axes.plot([self.ranks[first], self.ranks[last]], [y, y], color=INK, linewidth=4)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sureleaf import formatting
 from sureleaf.errors import MissingPackageError
@@ -24,8 +24,11 @@ __all__ = [
     "new_axes",
     "new_figure",
     "percent",
+    "rows_axis",
     "save",
     "style_axes",
+    "unit_square",
+    "write",
 ]
 
 # Distinguishable with colour blindness and in grey print (Okabe and Ito, 2008, Color Universal
@@ -39,8 +42,8 @@ COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#8a6d00", "#56b4e9", INK)
 class Display:
     """A result object with the numbers of a figure, and a method that draws it.
 
-    Subclasses are frozen dataclasses. They define `_heading` and `_draw`, and `figure_size` if
-    they need another size.
+    Subclasses are frozen dataclasses. They define `_heading` and `_draw`, and `SIZE` or
+    `figure_size` if they need another size.
 
     Attributes
     ----------
@@ -63,6 +66,7 @@ class Display:
     1
     """
 
+    SIZE: ClassVar[tuple[float, float]] = (7.5, 4.6)
     ax_: "Axes"
     figure_: "Figure"
 
@@ -97,7 +101,7 @@ class Display:
 
     def figure_size(self) -> tuple[float, float]:
         """Return width and height in inches."""
-        return 7.5, 4.6
+        return self.SIZE
 
     def _heading(self) -> tuple[str, str]:
         """Return the title, and a subtitle that says how to read the figure."""
@@ -142,20 +146,51 @@ def new_axes(title: str, subtitle: str = "") -> "tuple[Figure, Axes]":
 def style_axes(axes: "Axes", title: str, subtitle: str = "") -> None:
     """Set title, subtitle, frame and grid."""
     axes.set_title(title, loc="left", fontsize=12, fontweight="bold", color=INK, pad=28)
-    axes.annotate(
-        subtitle,
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 14),
-        textcoords="offset points",
-        fontsize=8.5,
-        color=NOTE,
-    )
+    write(axes, subtitle, (0, 1), (0, 14), where="axes fraction", fontsize=8.5, color=NOTE)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
     axes.tick_params(colors=INK, color=GREY)
     axes.grid(color="#e6e6e6", linewidth=0.8)
     axes.set_axisbelow(True)
+
+
+def write(
+    axes: "Axes",
+    text: str,
+    at: tuple[Any, Any],
+    offset: tuple[float, float] = (0, 0),
+    *,
+    where: Any = "data",
+    fontsize: float = 9,
+    **style: Any,
+) -> None:
+    """Write text at a place, moved by an offset in points; `where` says what the place counts."""
+    axes.annotate(
+        text,
+        at,
+        xycoords=where,
+        xytext=offset,
+        textcoords="offset points",
+        fontsize=fontsize,
+        **style,
+    )
+
+
+def rows_axis(axes: "Axes", label: str) -> None:
+    """Make the horizontal axis one of numbers of rows, on a logarithmic scale."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.xaxis.set_minor_formatter(lambda value, _: "")
+    axes.set_xlabel(label)
+
+
+def unit_square(axes: "Axes", x: str, y: str, low: float = 0.0) -> None:
+    """Show shares on both axes, up to 1, at the same scale."""
+    axes.set_xlim(low - 0.01, 1.01)
+    axes.set_ylim(low - 0.01, 1.01)
+    axes.set_aspect("equal")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
 
 
 def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:

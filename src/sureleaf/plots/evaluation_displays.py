@@ -14,7 +14,17 @@ from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, learning_cu
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.calibration import CalibrationCurve, calibration_curve
 from sureleaf.evaluation.measures.ranking import Roc, delong_interval, roc
-from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display
+from sureleaf.plots.display import (
+    BLUE,
+    COLOURS,
+    GREY,
+    INK,
+    NOTE,
+    RED,
+    Display,
+    rows_axis,
+    unit_square,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +72,7 @@ class ReliabilityDisplay(Display):
     around: str
     level: float
     name: str
+    SIZE = (6.2, 5.6)
 
     @classmethod
     def from_evaluation(
@@ -151,10 +162,6 @@ class ReliabilityDisplay(Display):
         outside: NDArray[np.bool_] = (value < self.low - 1e-12) | (value > self.high + 1e-12)
         return outside
 
-    def figure_size(self) -> tuple[float, float]:
-        """Return a nearly square size."""
-        return 6.2, 5.6
-
     def _heading(self) -> tuple[str, str]:
         level = f"{100 * self.level:g} %"
         explanation = {
@@ -178,11 +185,7 @@ class ReliabilityDisplay(Display):
         low = min(float(self.stated.min()), float(np.nanmin(self.observed)))
         low = min(low, float(np.nanmin(self.low))) if self.around == "observed" else low
         low = 0.0 if low < 0.4 else float(np.floor(10 * low) / 10)
-        axes.set_xlim(low - 0.01, 1.01)
-        axes.set_ylim(low - 0.01, 1.01)
-        axes.set_aspect("equal")
-        axes.set_xlabel("predicted probability")
-        axes.set_ylabel("observed proportion")
+        unit_square(axes, "predicted probability", "observed proportion", low)
         if outside.any():
             for text, position, side in (
                 ("predicted too low", (0.03, 0.96), "left"),
@@ -193,19 +196,11 @@ class ReliabilityDisplay(Display):
                 )
 
     def _draw_bins(self, axes: "Axes", bins: NDArray[np.bool_], colour: str) -> None:
+        x, y = self.stated[bins], self.observed[bins]
         if self.around == "observed":
-            axes.vlines(
-                self.stated[bins], self.low[bins], self.high[bins], color=colour, linewidth=1.8
-            )
+            axes.vlines(x, self.low[bins], self.high[bins], color=colour, linewidth=1.8)
         area: Any = 22 + 90 * self.n[bins] / max(float(self.n.max()), 1.0)
-        axes.scatter(
-            self.stated[bins],
-            self.observed[bins],
-            s=area,
-            color=colour,
-            zorder=3,
-            edgecolor="white",
-        )
+        axes.scatter(x, y, s=area, color=colour, zorder=3, edgecolor="white")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,6 +233,7 @@ class RocDisplay(Display):
     areas: dict[str, Estimate]
     positive: str
     rows: str = ""
+    SIZE = (6.2, 5.6)
 
     @classmethod
     def from_predictions(
@@ -311,10 +307,6 @@ class RocDisplay(Display):
             "Unseen rows",
         )
 
-    def figure_size(self) -> tuple[float, float]:
-        """Return a nearly square size."""
-        return 6.2, 5.6
-
     def _heading(self) -> tuple[str, str]:
         level = next(iter(self.areas.values())).level
         rows = f"{self.rows}; " if self.rows else ""
@@ -346,11 +338,7 @@ class RocDisplay(Display):
                 color=colour,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85},
             )
-        axes.set_xlim(-0.01, 1.01)
-        axes.set_ylim(-0.01, 1.01)
-        axes.set_aspect("equal")
-        axes.set_xlabel("false positive rate")
-        axes.set_ylabel("true positive rate")
+        unit_square(axes, "false positive rate", "true positive rate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -389,6 +377,7 @@ class LearningCurveDisplay(Display):
     law_low: FloatArray
     law_high: FloatArray
     level: float
+    SIZE = (7.8, 4.6)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
@@ -421,23 +410,19 @@ class LearningCurveDisplay(Display):
             law, law_low, law_high = curve.predict(grid)
         except InvalidArgumentError:  # too few points for a power law
             grid = law = law_low = law_high = np.empty(0)
-        estimates = curve.estimates
+        values, low, high = np.array([(one.value, one.low, one.high) for one in curve.estimates]).T
         return cls(
             curve.measure.name,
             curve.sizes.astype(float),
-            np.array([estimate.value for estimate in estimates]),
-            np.array([estimate.low for estimate in estimates]),
-            np.array([estimate.high for estimate in estimates]),
+            values,
+            low,
+            high,
             grid,
             law,
             law_low,
             law_high,
             curve.level,
         )
-
-    def figure_size(self) -> tuple[float, float]:
-        """Return a size that leaves space for the power law."""
-        return 7.8, 4.6
 
     def _heading(self) -> tuple[str, str]:
         subtitle = f"Dots with {100 * self.level:g} % intervals"
@@ -457,8 +442,5 @@ class LearningCurveDisplay(Display):
                 )
         axes.vlines(self.sizes, self.low, self.high, color=INK, linewidth=1.6)
         axes.plot(self.sizes, self.values, "o", color=INK, markersize=6)
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axes.xaxis.set_minor_formatter(lambda value, _: "")
-        axes.set_xlabel("training rows")
+        rows_axis(axes, "training rows")
         axes.set_ylabel(self.measure)

@@ -19,7 +19,7 @@ from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier, rank_columns
 from sureleaf.levels import tree_levels
-from sureleaf.plots.display import COLOURS, GREY, INK, NOTE, Display
+from sureleaf.plots.display import COLOURS, GREY, INK, NOTE, Display, rows_axis, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +64,7 @@ class LevelsDisplay(Display):
     curves: dict[str, FloatArray]
     n_now: float
     source: str
+    SIZE = (8.4, 4.8)
 
     @classmethod
     def from_estimator(
@@ -167,10 +168,6 @@ class LevelsDisplay(Display):
         changes = np.flatnonzero(np.diff(winner, prepend=-1))
         return [(float(self.n[index]), names[winner[index]]) for index in changes]
 
-    def figure_size(self) -> tuple[float, float]:
-        """Return a size with space for the names on the right."""
-        return 8.4, 4.8
-
     def _heading(self) -> tuple[str, str]:
         start, name = self.best()[-1]
         best = f"highest: {name}" if start <= 1 else f"highest from {start:,.0f} rows on: {name}"
@@ -188,23 +185,20 @@ class LevelsDisplay(Display):
         high = max(float(curve.max()) for curve in self.curves.values())
         margin = 0.06 * (high - low)
         axes.set_ylim(low - margin, high + margin)
-        axes.set_xscale("log")
+        rows_axis(axes, "rows of the tree")
         axes.set_xlim(1, float(self.n[-1]))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axes.xaxis.set_minor_formatter(lambda value, _: "")
         axes.axvline(self.n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
-        axes.annotate(
+        write(
+            axes,
             f"{self.n_now:,.0f} rows now ",
             (self.n_now, 0),
-            xycoords=("data", "axes fraction"),
-            xytext=(-3, 5),
-            textcoords="offset points",
+            (-3, 5),
+            where=("data", "axes fraction"),
             ha="right",
             fontsize=8.5,
             color=NOTE,
         )
         _name_ends(axes, ends)
-        axes.set_xlabel("rows of the tree")
         axes.set_ylabel(f"level of {self.level}")
 
 

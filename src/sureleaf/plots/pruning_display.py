@@ -56,6 +56,7 @@ class PruningDisplay(Display):
     standard_error: FloatArray
     chosen: int | None
     source: str
+    SIZE = (8.4, 4.8)
 
     @classmethod
     def from_estimator(cls, tree: TreeClassifier, X: Any = None, y: Any = None) -> Self:
@@ -102,10 +103,6 @@ class PruningDisplay(Display):
         error = np.sqrt(value * (1 - value) / len(y))
         return cls("accuracy", alphas, path.n_leaves[kept], value, error, 0, f"on {len(y):,} rows")
 
-    def figure_size(self) -> tuple[float, float]:
-        """Return a size that leaves space for the labels of the sizes."""
-        return 8.4, 4.8
-
     def _heading(self) -> tuple[str, str]:
         subtitle = f"{self.measure} {self.source}; bars: one standard error"
         if self.chosen is not None:
@@ -114,13 +111,8 @@ class PruningDisplay(Display):
 
     def _draw(self, axes: "Axes") -> None:
         position = np.arange(len(self.alphas))
-        axes.vlines(
-            position,
-            self.value - self.standard_error,
-            self.value + self.standard_error,
-            color=BLUE,
-            linewidth=1.4,
-        )
+        low, high = self.value - self.standard_error, self.value + self.standard_error
+        axes.vlines(position, low, high, color=BLUE, linewidth=1.4)
         axes.plot(position, self.value, "o-", color=BLUE, markersize=4.5, linewidth=1)
         if self.chosen is not None:
             axes.plot(self.chosen, self.value[self.chosen], "o", color=INK, markersize=9)

@@ -2,7 +2,7 @@
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.auditing import Audit, AuditedLeaves
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent
+from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent, write
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
@@ -18,7 +18,9 @@ from sureleaf.tree.structure import leaves_in_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sureleaf.auditing import AuditedBins
     from sureleaf.estimators import TreeClassifier
+    from sureleaf.model.leaf_table import LeafTable
 
 __all__ = ["LeavesDisplay", "TreeDisplay"]
 
@@ -207,11 +209,11 @@ class TreeDisplay(Display):
             solid_capstyle="round",
             zorder=1,
         )
-        axes.annotate(
+        write(
+            axes,
             self.test[index],
             (start + 0.12, y),
-            xytext=(0, 2.5 + width / 2),
-            textcoords="offset points",
+            (0, 2.5 + width / 2),
             fontsize=8.5,
             color=INK,
         )
@@ -228,13 +230,12 @@ class TreeDisplay(Display):
             linewidth=2,
             zorder=4,
         )
-        axes.annotate(
+        write(
+            axes,
             self.end_text(index),
             (x, self.height[index]),
-            xytext=(9, 0),
-            textcoords="offset points",
+            (9, 0),
             va="center",
-            fontsize=9,
             color=colour,
             fontweight="normal" if is_weak else "bold",
         )
@@ -337,18 +338,11 @@ class LeavesDisplay(Display):
         _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
         return cls(
-            [str(rule) for rule in leaves.rule],
-            [str(label) for label in leaves.prediction],
-            leaves.n,
-            leaves.probability,
-            leaves.low,
-            leaves.high,
-            leaves.confidence,
-            leaves.utility,
-            leaves.flagged,
-            None,
-            level,
-            f"{leaves_in_words(len(leaves))}, grown on {leaves.n.sum():,.0f} rows",
+            names=[str(rule) for rule in leaves.rule],
+            stated=None,
+            level=level,
+            title=f"{leaves_in_words(len(leaves))}, grown on {leaves.n.sum():,.0f} rows",
+            **_columns(leaves),
         )
 
     @classmethod
@@ -369,18 +363,11 @@ class LeavesDisplay(Display):
             ranges = zip(table.stated_from, table.stated_to, strict=True)
             names = [f"predicted {low:.2f} to {high:.2f}" for low, high in ranges]
         return cls(
-            names,
-            [str(label) for label in table.prediction],
-            table.n,
-            table.probability,
-            table.low,
-            table.high,
-            table.confidence,
-            table.utility,
-            table.flagged,
-            table.stated,
-            audit.level,
-            f"{audit.model} on {audit.n_rows:,} {audit.rows_in_words}",
+            names=names,
+            stated=table.stated,
+            level=audit.level,
+            title=f"{audit.model} on {audit.n_rows:,} {audit.rows_in_words}",
+            **_columns(table),
         )
 
     @property
@@ -455,26 +442,21 @@ class LeavesDisplay(Display):
         if self.stated is not None:
             x = float(self.stated[leaf])
             axes.plot([x, x], [y - 0.2, y + 0.2], color=INK, linewidth=2.4, zorder=4)
-        values = (
-            f"{self.n[leaf]:,.0f}",
-            percent(self.confidence[leaf]),
-            percent(self.utility[leaf]),
-        )
-        for position, value in zip(_COLUMN_POSITIONS, values, strict=True):
+        levels = (percent(self.confidence[leaf]), percent(self.utility[leaf]))
+        for position, value in zip(
+            _COLUMN_POSITIONS, (f"{self.n[leaf]:,.0f}", *levels), strict=True
+        ):
             _write_beside(axes, y, position, value, colour if is_weak else INK)
+
+
+def _columns(table: "LeafTable | AuditedLeaves | AuditedBins") -> dict[str, Any]:
+    """Return predictions, rows, probability with its interval, levels and flags."""
+    names = ("n", "probability", "low", "high", "confidence", "utility", "flagged")
+    columns = {name: getattr(table, name) for name in names}
+    return {"predictions": [str(label) for label in table.prediction], **columns}
 
 
 def _write_beside(axes: "Axes", y: float, points: float, text: str, colour: str) -> None:
     """Write text to the right of the axes, ending at a distance in points."""
-    axes.annotate(
-        text,
-        (1, y),
-        xycoords=("axes fraction", "data"),
-        xytext=(points, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        fontsize=9,
-        color=colour,
-        annotation_clip=False,
-    )
+    place: Any = {"where": ("axes fraction", "data"), "annotation_clip": False}
+    write(axes, text, (1, y), (points, 0), ha="right", va="center", color=colour, **place)
