@@ -39,9 +39,9 @@ def test_a_part_fits_the_terminal_and_shows_every_cell(name: str, columns: int) 
 
 def test_every_misprint_is_listed_with_what_it_should_be() -> None:
     shown = [" ".join(line.split()) for line in rendered(summary_text(DOCUMENT), 120).splitlines()]
-    assert "table 4 n = 50, (.9, .9) .8941 .9841" in shown
-    assert "table 8 n = 10, (.6, .6) .5516 .5316" in shown
-    assert "example 2 mle, p_max .7134 .7143" in shown
+    assert "table 4, n = 50, (.9, .9): .8941 instead of .9841" in shown
+    assert "table 8, n = 10, (.6, .6): .5516 instead of .5316" in shown
+    assert "example 2, mle, p_max: .7134 instead of .7143" in shown
 
 
 def test_the_totals_count_the_library_apart_from_arithmetic() -> None:

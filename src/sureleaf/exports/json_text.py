@@ -12,7 +12,7 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged, State, decoding, has_half_characters, newer
 from sureleaf.model.state import from_plain, schema_from_plain, to_plain
-from sureleaf.table import Schema
+from sureleaf.table import Column, Schema
 
 FORMAT: Final = "sureleaf model"
 VERSION: Final = 1
@@ -100,32 +100,32 @@ def _nodes(state: State, schema: Schema, prefix: str, probabilities: str) -> lis
         if feature >= 0:
             column = schema.columns[feature]
             record["column"] = column.name
-            begin, end = arrays["child_offset"][node : node + 2].tolist()
-            branches: list[Record] = [
-                {"node": child, "share": share}
-                for child, share in zip(
-                    arrays["children"][begin:end].tolist(),
-                    arrays["branch_share"][begin:end].tolist(),
-                    strict=True,
-                )
-            ]
-            if column.kind == "categorical":
-                first, last = arrays["category_offset"][node : node + 2].tolist()
-                for branch in branches:
-                    branch["categories"] = []
-                branch_of_code = arrays["category_branch"][first:last].tolist()
-                for code, index in enumerate(branch_of_code):
-                    if index >= 0:
-                        category = to_plain("categories", column.categories[code])
-                        branches[index]["categories"].append(category)
-            else:
+            if column.kind != "categorical":
                 record["threshold"] = to_plain("threshold", float(arrays["threshold"][node]))
             if missing_branch is not None:
                 record["missing_branch"] = missing_branch[node]
-            record["branches"] = branches
+            record["branches"] = _branches(arrays, node, column)
         record["counts"], record["probabilities"] = counts[node], of_node[node]
         nodes.append(record)
     return nodes
+
+
+def _branches(arrays: dict[str, NDArray[Any]], node: int, column: Column) -> list[Record]:
+    """Return the branches of a node, with their categories if it tests categories."""
+    span = slice(*arrays["child_offset"][node : node + 2].tolist())
+    targets = zip(
+        arrays["children"][span].tolist(), arrays["branch_share"][span].tolist(), strict=True
+    )
+    branches: list[Record] = [{"node": child, "share": share} for child, share in targets]
+    if column.kind == "categorical":
+        for branch in branches:
+            branch["categories"] = []
+        codes = slice(*arrays["category_offset"][node : node + 2].tolist())
+        for code, index in enumerate(arrays["category_branch"][codes].tolist()):
+            if index >= 0:
+                category = to_plain("categories", column.categories[code])
+                branches[index]["categories"].append(category)
+    return branches
 
 
 def _add_leaf_counts(nodes: list[Record], state: State) -> None:

@@ -53,50 +53,16 @@ def to_onnx(model: Any) -> bytes:
     view = view_tree(model, "ONNX")
     _check(view)
     helper = onnx.helper
-    labels, no_label = _labels(view.model.classes)
-    k = len(view.model.classes)
-    constants: dict[str, NDArray[Any]] = {
-        "tested": np.array(_unpredictable_columns(view), dtype=np.int64),
-        "nan": np.array(np.nan),
-        "tie": np.array(TIE),
-        # The label is that of the largest entry: a probability, or an expected cost below 0.
-        "value": np.eye(k) if view.model.rule is None else -view.model.rule.regret,
-        "no_class": np.array([[k]], dtype=np.int64),
-        "labels": np.array(
-            [*labels, no_label], dtype=object if isinstance(no_label, str) else None
-        ),
-        "row": np.array([-1], dtype=np.int64),
-        "axis": np.array([1], dtype=np.int64),
-    }
-    nodes = [
-        helper.make_node(
-            "TreeEnsemble", ["X"], ["of_leaf"], domain="ai.onnx.ml", **_ensemble(onnx, view)
-        ),
-        helper.make_node("Gather", ["X", "tested"], ["values"], axis=1),
-        helper.make_node("IsNaN", ["values"], ["is_missing"]),
-        helper.make_node("Cast", ["is_missing"], ["missing"], to=onnx.TensorProto.INT64),
-        helper.make_node("ReduceSum", ["missing", "axis"], ["n_missing"], keepdims=1),
-        helper.make_node("Cast", ["n_missing"], ["has_missing"], to=onnx.TensorProto.BOOL),
-        helper.make_node("Where", ["has_missing", "nan", "of_leaf"], ["probabilities"]),
-        helper.make_node("MatMul", ["of_leaf", "value"], ["of_class"]),
-        helper.make_node("ReduceMax", ["of_class", "axis"], ["maximum"], keepdims=1),
-        helper.make_node("Sub", ["maximum", "tie"], ["least"]),
-        helper.make_node("GreaterOrEqual", ["of_class", "least"], ["is_largest"]),
-        helper.make_node("Cast", ["is_largest"], ["ones"], to=onnx.TensorProto.FLOAT),
-        helper.make_node("ArgMax", ["ones"], ["largest"], axis=1, keepdims=1),
-        helper.make_node("Where", ["has_missing", "no_class", "largest"], ["class"]),
-        helper.make_node("Reshape", ["class", "row"], ["classes"]),
-        helper.make_node("Gather", ["labels", "classes"], ["label"], axis=0),
-    ]
+    constants = _constants(view)
     value_info, types = helper.make_tensor_value_info, onnx.TensorProto
-    label_type = types.STRING if isinstance(no_label, str) else types.INT64
+    label_type = types.STRING if constants["labels"].dtype == object else types.INT64
     graph = helper.make_graph(
-        nodes,
+        _steps(onnx, view),
         "sureleaf",
-        [value_info("X", onnx.TensorProto.DOUBLE, [None, len(view.model.schema)])],
+        [value_info("X", types.DOUBLE, [None, len(view.model.schema)])],
         [
             value_info("label", label_type, [None]),
-            value_info("probabilities", onnx.TensorProto.DOUBLE, [None, k]),
+            value_info("probabilities", types.DOUBLE, [None, len(view.model.classes)]),
         ],
         [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
@@ -126,6 +92,47 @@ def _check(view: TreeView) -> None:
             "branch; got fractional rows, from missing values in tested columns or from weights. "
             f"{_ALTERNATIVE}"
         )
+
+
+def _constants(view: TreeView) -> dict[str, NDArray[Any]]:
+    labels, no_label = _labels(view.model.classes)
+    k = len(view.model.classes)
+    return {
+        "tested": np.array(_unpredictable_columns(view), dtype=np.int64),
+        "nan": np.array(np.nan),
+        "tie": np.array(TIE),
+        # The label is that of the largest entry: a probability, or an expected cost below 0.
+        "value": np.eye(k) if view.model.rule is None else -view.model.rule.regret,
+        "no_class": np.array([[k]], dtype=np.int64),
+        "labels": np.array(
+            [*labels, no_label], dtype=object if isinstance(no_label, str) else np.int64
+        ),
+        "row": np.array([-1], dtype=np.int64),
+        "axis": np.array([1], dtype=np.int64),
+    }
+
+
+def _steps(onnx: Any, view: TreeView) -> list[Any]:
+    """Return the steps from `X` to the outputs: the leaf, its probabilities, the largest one."""
+    step, types = onnx.helper.make_node, onnx.TensorProto
+    return [
+        step("TreeEnsemble", ["X"], ["of_leaf"], domain="ai.onnx.ml", **_ensemble(onnx, view)),
+        step("Gather", ["X", "tested"], ["values"], axis=1),
+        step("IsNaN", ["values"], ["is_missing"]),
+        step("Cast", ["is_missing"], ["missing"], to=types.INT64),
+        step("ReduceSum", ["missing", "axis"], ["n_missing"], keepdims=1),
+        step("Cast", ["n_missing"], ["has_missing"], to=types.BOOL),
+        step("Where", ["has_missing", "nan", "of_leaf"], ["probabilities"]),
+        step("MatMul", ["of_leaf", "value"], ["of_class"]),
+        step("ReduceMax", ["of_class", "axis"], ["maximum"], keepdims=1),
+        step("Sub", ["maximum", "tie"], ["least"]),
+        step("GreaterOrEqual", ["of_class", "least"], ["is_largest"]),
+        step("Cast", ["is_largest"], ["ones"], to=types.FLOAT),
+        step("ArgMax", ["ones"], ["largest"], axis=1, keepdims=1),
+        step("Where", ["has_missing", "no_class", "largest"], ["class"]),
+        step("Reshape", ["class", "row"], ["classes"]),
+        step("Gather", ["labels", "classes"], ["label"], axis=0),
+    ]
 
 
 def _unpredictable_columns(view: TreeView) -> list[int]:

@@ -9,13 +9,10 @@ A. W. (n.d.). Model Evaluation [lecture slides on missing values, evaluation and
 classifiers]. The slides give the author's initials and no date.
 """
 
-import json
 import math
 from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +31,7 @@ from sureleaf.reproduce.cells import (
     by_arithmetic,
     by_library,
     check_cell,
+    read_printed,
 )
 
 SOURCE = 'A. W., "Model Evaluation", lecture slides on missing values, evaluation and comparison'
@@ -353,18 +351,8 @@ def two_algorithms() -> Part:
 # ---- Table D: critical values of t (aw_t_table.json) ---------------------------------------------
 
 
-class _TTable(TypedDict):
-    source: str
-    p: list[str]
-    confidence: list[str]
-    rows: dict[str, list[str]]
-
-
-@cache
-def _t_table() -> _TTable:
-    text = resources.files(__package__).joinpath("aw_t_table.json").read_text(encoding="utf-8")
-    table: _TTable = json.loads(text)
-    return table
+def _t_table() -> dict[str, Any]:
+    return read_printed(__package__, "aw_t_table.json")
 
 
 def critical_values() -> Part:

@@ -14,10 +14,13 @@ and then the comparison tests the library, or by arithmetic that repeats the doc
 the comparison tests the document only. The two groups are counted separately.
 """
 
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -48,6 +51,14 @@ class Basis(StrEnum):
 
     LIBRARY = "library"
     ARITHMETIC = "arithmetic"
+
+
+@cache
+def read_printed(package: str, name: str) -> dict[str, Any]:
+    """Return the figures that a document prints, from the JSON file beside its module."""
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 Counts = dict[CellVerdict, int]

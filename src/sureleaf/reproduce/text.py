@@ -16,8 +16,8 @@ _GROUPS = {
     Basis.LIBRARY: "computed by this library's functions",
     Basis.ARITHMETIC: "arithmetic of the document",
 }
-_MEDIUM, _WIDE = 72, 96
-"""Terminal columns from which the table also shows the basis, and titles and notes."""
+_WIDE = 96
+"""Terminal columns from which the table of a document also says what its parts are."""
 
 
 # ---- the summary of a document -------------------------------------------------------------------
@@ -32,7 +32,7 @@ def summary_text(reproduction: Reproduction) -> list[RenderableType]:
     if reproduction.counts[CellVerdict.OTHER]:
         text += [_heading("Computed differently from the definition"), _others(reproduction)]
     if reproduction.counts[CellVerdict.MISPRINT]:
-        text += [_heading("Misprints"), _misprints(*reproduction.parts)]
+        text += [_heading("Misprints"), *_misprints(*reproduction.parts)]
     return [*text, "", _totals(reproduction)]
 
 
@@ -47,15 +47,10 @@ def _counts_table(reproduction: Reproduction, width: int) -> Table:
     for verdict, name in zip(CellVerdict, ("agree", "other", "misprint"), strict=True):
         footer = Text(f"{reproduction.counts[verdict]:,}", style=_STYLES[verdict])
         table.add_column(name, footer, justify="right", no_wrap=True)
-    if width >= _MEDIUM:
-        total = f"{sum(reproduction.counts_of(Basis.LIBRARY).values()):,}"
-        table.add_column("by library", total, justify="right", no_wrap=True)
     if width >= _WIDE:
         table.add_column("what")
     for part in reproduction.parts:
         counts = [_count(n, _STYLES[verdict]) for verdict, n in part.counts.items()]
-        if width >= _MEDIUM:
-            counts.append(_count(sum(part.counts_of(Basis.LIBRARY).values())))
         if width >= _WIDE:
             counts.append(Text(part.title, style="dim"))
         table.add_row(part.name, f"{len(part.cells)}", *counts)
@@ -112,42 +107,13 @@ def _names(parts: list[Part]) -> str:
     return ", ".join(part.name for part in parts)
 
 
-def _misprints(*parts: Part) -> RenderableType:
-    misprints = [(part.name, cell) for part in parts for cell in part.of(CellVerdict.MISPRINT)]
-
-    def by_width(width: int) -> Iterator[RenderableType]:
-        if width >= _WIDE:
-            yield _misprint_table(misprints)
-        else:
-            yield from _misprint_lines(misprints)
-
-    return _ByWidth(by_width)
-
-
-def _misprint_table(misprints: list[tuple[str, PrintedCell]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("part", "cell"):
-        table.add_column(name, no_wrap=True)
-    for name in ("printed", "should be"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
-    for part, cell in misprints:
-        table.add_row(
-            part,
-            f"{cell.row}, {cell.column}",
-            Text(cell.format(cell.printed), style=_STYLES[CellVerdict.MISPRINT]),
-            cell.format(cell.expected().value),
-            Text(cell.note, style="dim"),
-        )
-    return table
-
-
-def _misprint_lines(misprints: list[tuple[str, PrintedCell]]) -> Iterator[Text]:
-    for part, cell in misprints:
-        line = Text(f"{part}, {cell.row}, {cell.column}: ")
-        line.append(cell.format(cell.printed), style=_STYLES[CellVerdict.MISPRINT])
-        line.append(f" instead of {cell.format(cell.expected().value)}")
-        yield line.append(f" ({cell.note})" if cell.note else "", style="dim")
+def _misprints(*parts: Part) -> Iterator[Text]:
+    for part in parts:
+        for cell in part.of(CellVerdict.MISPRINT):
+            line = Text(f"{part.name}, {cell.row}, {cell.column}: ")
+            line.append(cell.format(cell.printed), style=_STYLES[CellVerdict.MISPRINT])
+            line.append(f" instead of {cell.format(cell.expected().value)}")
+            yield line.append(f" ({cell.note})" if cell.note else "", style="dim")
 
 
 def _totals(reproduction: Reproduction) -> str:
@@ -178,7 +144,7 @@ def part_text(part: Part) -> list[RenderableType]:
         return [title]
     text: list[RenderableType] = [title, *_versions(part)]
     if part.of(CellVerdict.MISPRINT):
-        text += [_heading("Misprints"), _misprints(part)]
+        text += [_heading("Misprints"), *_misprints(part)]
     return [*text, "", _totals(Reproduction("", "", (part,)))]
 
 

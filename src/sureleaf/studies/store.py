@@ -27,7 +27,7 @@ from sureleaf.evaluation.designs import Design, from_dict
 from sureleaf.evaluation.labelled_table import LabelledTable
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.formatting import visible
-from sureleaf.studies.study import Cell, Study, cell_key, split_seed
+from sureleaf.studies.study import Cell, Study, cell_key, count_units, split_seed
 
 try:
     import sqlalchemy as sa
@@ -163,11 +163,6 @@ class StoredRows:
     truth: NDArray[np.int64]
     weights: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
-
-    @property
-    def n_units(self) -> int:
-        """The number of groups, or of rows where there are no groups."""
-        return len(self.truth) if self.groups is None else int(self.groups.max()) + 1
 
 
 @dataclass(frozen=True)
@@ -524,7 +519,8 @@ class Store:
                 None if row.weights is None else np.frombuffer(row.weights, "<f8"),
                 None if row.groups is None else np.frombuffer(row.groups, "<i8"),
             )
-            expected = study.cells(name, study.design.n_splits_of(rows.n_units))
+            n_units = count_units(len(rows.truth), rows.groups)
+            expected = study.cells(name, study.design.n_splits_of(n_units))
             if {Cell(*cell) for cell in cells} != set(expected):
                 raise ValueError("its fits are not those of the study")
         return rows

@@ -8,7 +8,7 @@ So neither the order of work nor the number of workers nor an interruption can c
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -19,6 +19,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sureleaf.arguments import check_number
@@ -346,7 +347,7 @@ class Study:
             table = data.labelled_rows
             # The first split tells whether there are enough rows for the design.
             next(self.design.splits(table.codes, groups=table.groups, seed=0))
-            n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
+            n_units = count_units(len(table), table.groups)
             for learner in self.learners:
                 identity = learner.identity()
                 for number in range(self.design.n_splits_of(n_units)):
@@ -367,6 +368,11 @@ def cell_key(digest: str, design: Design, seed: int, identity: Any, number: int)
     return _hash([digest, design.to_dict(), seed, identity, number])
 
 
+def count_units(n_rows: int, groups: NDArray[np.int64] | None) -> int:
+    """Return the number of groups, or of rows where there are no groups."""
+    return n_rows if groups is None else int(groups.max()) + 1
+
+
 def split_seed(seed: int, digest: str) -> int:
     """Return the seed of the splits of a data set."""
     return int(_hash([seed, digest])[:15], 16)
@@ -382,7 +388,6 @@ def _hash(plain: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_KEYS = {"name", "seed", "measures", "margin", "design", "limits", "data", "learners"}
 _EXAMPLE = """for example:
 name = "trees"
 design = { design = "KFold", n_splits = 10 }
@@ -412,10 +417,10 @@ def read_study(path: str | PathLike[str]) -> Study:
         plain = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise InvalidArgumentError(f"{file.name} is not a TOML file: {problem}.") from None
-    unknown = sorted(set(plain) - _KEYS)
-    if unknown:
+    known = {"name", "data", "learners", *_ENTRIES}
+    if unknown := sorted(set(plain) - known):
         raise InvalidArgumentError(
-            f"{file.name}: {unknown[0]!r} is not known; a study has {', '.join(sorted(_KEYS))}."
+            f"{file.name}: {unknown[0]!r} is not known; a study has {', '.join(sorted(known))}."
         )
     try:
         data = [_read_data(one, file.parent) for one in plain["data"]]
@@ -424,38 +429,35 @@ def read_study(path: str | PathLike[str]) -> Study:
         raise InvalidArgumentError(
             f"{file.name}: {problem} is missing or not a table, {_EXAMPLE}"
         ) from None
-    entries: dict[str, Any] = {
-        "seed": 0,
-        "measures": ["accuracy"],
-        "margin": 0.01,
-        "design": {},
-        "limits": {},
-    }
-    entries |= {name: plain[name] for name in entries if name in plain}
-    for name, kinds, expected in _ENTRIES:
-        if not isinstance(entries[name], kinds) or isinstance(entries[name], bool):
+    entries: dict[str, Any] = {"name": plain.get("name", file.stem)}
+    for name, (kinds, expected, read) in _ENTRIES.items():
+        if name not in plain:
+            continue
+        if not isinstance(plain[name], kinds) or isinstance(plain[name], bool):
             raise InvalidArgumentError(
-                f"{file.name}: {name} must be {expected}; got {entries[name]!r}."
+                f"{file.name}: {name} must be {expected}; got {plain[name]!r}."
             )
-    return Study(
-        plain.get("name", file.stem),
-        data,
-        learners,
-        from_dict(entries["design"]) if "design" in plain else KFold(10),
-        entries["seed"],
-        tuple(entries["measures"]),
-        float(entries["margin"]),
-        _read_limits(entries["limits"], file),
-    )
+        entries[name] = read(plain[name])
+    return Study(data=data, learners=learners, **entries)
 
 
-_ENTRIES = (
-    ("seed", int, "a whole number"),
-    ("measures", list, "a list of names"),
-    ("margin", int | float, "a number"),
-    ("design", dict, 'a table such as { design = "KFold", n_splits = 10 }'),
-    ("limits", dict, "a table such as { seconds = 60 }"),
-)
+def _read_limits(entry: Mapping[str, Any]) -> Limits:
+    try:
+        return Limits(**entry)
+    except TypeError:
+        raise InvalidArgumentError(
+            f"limits has seconds and memory_mb; got {', '.join(entry)}."
+        ) from None
+
+
+_ENTRIES: dict[str, tuple[Any, str, Callable[[Any], Any]]] = {
+    "seed": (int, "a whole number", int),
+    "measures": (list, "a list of names", tuple),
+    "margin": (int | float, "a number", float),
+    "design": (dict, 'a table such as { design = "KFold", n_splits = 10 }', from_dict),
+    "limits": (dict, "a table such as { seconds = 60 }", _read_limits),
+}
+"""The entries that a file may leave out: their type, what an error calls it, and their reader."""
 
 
 def _read_data(entry: Mapping[str, Any], folder: Path) -> DataSet:
@@ -484,12 +486,3 @@ def _read_learner(entry: Mapping[str, Any]) -> Learner:
             f'["c45", "pruning=none"], and bagged, a number of trees; got {dict(entry)}.'
         )
     return Learner(name, read_tree_options(tree, bagged=bagged).make())
-
-
-def _read_limits(entry: Mapping[str, Any], file: Path) -> Limits:
-    try:
-        return Limits(**entry)
-    except TypeError:
-        raise InvalidArgumentError(
-            f"{file.name}: limits has seconds and memory_mb; got {', '.join(entry)}."
-        ) from None

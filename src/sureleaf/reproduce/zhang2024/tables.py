@@ -10,10 +10,8 @@ Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats
 https://doi.org/10.3390/stats7040071
 """
 
-import json
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -28,15 +26,13 @@ from sureleaf.reproduce.cells import (
     by_arithmetic,
     by_library,
     check_cell,
+    read_printed,
 )
 
 
-@cache
 def printed() -> dict[str, Any]:
     """Return all printed figures, and their source."""
-    text = resources.files(__package__).joinpath("printed.json").read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
+    return read_printed(__package__, "printed.json")
 
 
 def printed_table(number: int) -> dict[str, Any]:
