@@ -6,7 +6,6 @@ made beforehand, and predicts probabilities for the same rows. For the bootstrap
 some of the samples, and its time is scaled up. `adult` is read from ../shared/data if it exists.
 """
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,13 +13,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.running import Row
 from benchmarks.speed.clock import compare
-from benchmarks.speed.tree import DATA
+from benchmarks.speed.tree import DATA, adult_table
 from sureleaf import TreeClassifier, evaluate, learning_curve
 from sureleaf.designs import Bootstrap, KFold, RepeatedHoldout
 from sureleaf.evaluation import Geometric
@@ -31,22 +28,11 @@ N_SAMPLED = 10
 FULL = {"criterion": "gini", "min_samples_leaf": 1, "collapse": False, "pruning": None}
 
 
-def read_adult() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Return the table with its text, the classes, and the same table as ordinal codes."""
-    schema = json.loads((DATA / "adult.schema.json").read_text())
-    frame = pd.read_csv(DATA / "adult.csv")
-    y = frame.pop(schema["target"]).to_numpy()
-    text = [name for name in frame if name not in schema["numeric"]]
-    codes = frame.copy()
-    codes[text] = OrdinalEncoder().fit_transform(codes[text].astype(object))
-    return frame, y, codes.to_numpy(dtype=np.float64)
-
-
 def run() -> Iterator[Row]:
     if not (DATA / "adult.csv").exists():
         print("refits skipped: adult.csv does not exist", file=sys.stderr)
         return
-    frame, y, codes = read_adult()
+    frame, y, codes = adult_table()
     classes = np.unique(y, return_inverse=True)[1]
     bootstraps = Bootstrap(N_BOOTSTRAPS)
     parts = ((s.train, s.test) for s in bootstraps.splits(classes, seed=0))

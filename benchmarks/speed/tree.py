@@ -96,20 +96,26 @@ def adult() -> Iterator[Row]:
     if not path.exists():
         print(f"adult skipped: {path.name} does not exist", file=sys.stderr)
         return
-    schema = json.loads((DATA / "adult.schema.json").read_text())
-    frame = pd.read_csv(path)
-    y = frame.pop(schema["target"]).to_numpy()
-    text = [name for name in frame if name not in schema["numeric"]]
+    frame, y, codes = adult_table()
+    text = frame.select_dtypes("object").columns
     frame = frame.astype(dict.fromkeys(text, "category"))
-    codes = frame.astype(dict.fromkeys(text, object))
-    codes[text] = OrdinalEncoder().fit_transform(codes[text])
-    codes = codes.to_numpy(dtype=np.float64)
     peer = DecisionTreeClassifier(random_state=0)
     took = seconds(lambda: peer.fit(codes, y))
     for criterion in ("gain_ratio", "gini"):
         growing = seconds(lambda criterion=criterion: ours(criterion=criterion).fit(frame, y))
         yield compare(f"full tree, adult, {criterion}", growing, "scikit-learn on codes", took, 10)
     yield predict_ratio("predict_proba, adult", frame, codes, ours().fit(frame, y), peer)
+
+
+def adult_table() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the table with its text, the classes, and the same table as ordinal codes."""
+    schema = json.loads((DATA / "adult.schema.json").read_text())
+    frame = pd.read_csv(DATA / "adult.csv").astype(dict.fromkeys(schema["categorical"], object))
+    y = frame.pop(schema["target"]).to_numpy()
+    codes = frame.copy()
+    text = schema["categorical"]
+    codes[text] = OrdinalEncoder().fit_transform(codes[text])
+    return frame, y, codes.to_numpy(dtype=np.float64)
 
 
 def predict_ratio(title: str, X: Any, peer_X: Any, model: TreeClassifier, peer: Any) -> Row:

@@ -24,11 +24,7 @@ from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError
 from sureleaf.scale import coding, dask_parts, growing
 from sureleaf.scale import training as training_module
 from sureleaf.scale.dask_parts import Cluster, DaskParts
-from sureleaf.studies import DataSet, Learner, Store, Study, run
-from tests.exports.databases import postgresql_connection
 from tests.scale.tables import assert_same_tree, few_valued_table
-
-__all__ = ["postgresql_connection"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -297,7 +293,7 @@ def test_sums_of_parts_are_added_on_the_workers(client):
     assert list(parts.map(pow, 2).results(max, each=[50] * 20))[:9] == [50] * 8 + [64]
 
 
-# ---- folds, bags and studies on the cluster ------------------------------------------------------
+# ---- folds and bags on the cluster ---------------------------------------------------------------
 
 
 def n_steps(client):
@@ -342,30 +338,3 @@ def test_bags_are_grown_on_the_cluster(client, labelled):
     assert n_steps(client) > before
     for got, expected in zip(there.model_.trees, here.model_.trees, strict=True):
         assert_same_tree(got, expected)
-
-
-@pytest.mark.slow
-def test_workers_of_a_cluster_share_a_store_on_postgresql(
-    client, labelled, tmp_path, postgresql_connection
-):
-    postgresql_connection.execute("CREATE DATABASE of_cluster")
-    database = f"postgresql+psycopg://tester@/of_cluster?host={postgresql_connection.info.host}"
-    data, learner = DataSet("rows", X=labelled[0], y=labelled[1]), Learner("bayes", GaussianNB())
-    study = Study("small", [data], [learner], KFold(4))
-    there, here = Store(database), Store(f"{tmp_path}/here.db")
-    assert run(study, there, client=client).done == 4
-    run(study, here)
-    results = [[store.raw(claim.cell_id) for claim in store.done(1)] for store in (here, there)]
-    there.close()
-    assert results[0] == results[1]
-
-
-@pytest.mark.slow
-def test_workers_of_a_study_can_be_those_of_the_cluster(client, labelled, tmp_path):
-    data, learner = DataSet("rows", X=labelled[0], y=labelled[1]), Learner("bayes", GaussianNB())
-    study = Study("small", [data], [learner], KFold(3))
-    stores = [Store(f"{tmp_path}/{name}.db") for name in ("here", "there")]
-    run(study, stores[0])
-    assert run(study, stores[1], client=client).done == 3
-    results = [[store.raw(claim.cell_id) for claim in store.done(1)] for store in stores]
-    assert results[0] == results[1]

@@ -10,8 +10,6 @@ import os
 import pickle
 import resource
 import signal
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -22,7 +20,6 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky.backend.context import get_context
 
-from sureleaf.arguments import child_process
 from sureleaf.errors import SureleafError
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
@@ -256,7 +253,6 @@ def run(
     n_jobs: int = 1,
     retry_failed: bool = False,
     report_progress: Callable[[StatusCounts], None] | None = None,
-    client: Any = None,
 ) -> StatusCounts:
     """Compute all cells of a study that the store does not have yet.
 
@@ -271,9 +267,6 @@ def run(
         Compute failed cells again.
     report_progress : callable, optional
         Called with the status about once in a second.
-    client : distributed.Client, optional
-        Work on every worker of a Dask cluster, one process per worker, instead of here. All of
-        them must reach the store: PostgreSQL, or on one machine a SQLite file.
 
     Returns
     -------
@@ -297,9 +290,7 @@ def run(
     if retry_failed:
         store.reopen_failed(study_id)
     before = store.status(study.name)
-    if client is not None:
-        _run_on_cluster(study, store, study_id, client, report_progress)
-    elif n_jobs <= 1:
+    if n_jobs <= 1:
         work(study, store, study_id, report_progress)
     elif before.open or before.running:
         _run_here(study, store, study_id, n_jobs, report_progress)
@@ -332,65 +323,12 @@ def _run_here(
             process.join()
     if problems.poll():
         raise StoreError(problems.recv())
-    _check_workers([process.exitcode for process in workers], store.status(study.name))
-
-
-def _run_on_cluster(
-    study: Study,
-    store: Store,
-    study_id: int,
-    client: Any,
-    report_progress: Callable[[StatusCounts], None] | None,
-) -> None:
-    """Have every worker of a Dask cluster work on the study."""
-    from distributed.protocol.pickle import dumps
-
-    arguments = dumps((study, store.url, store.lease, study_id))
-    futures = [
-        client.submit(_work_in_process, arguments, workers=[address], pure=False)
-        for address in client.nthreads()
-    ]
-    while futures:
-        done = [future for future in futures if future.done()]
-        for future in done:
-            if problem := future.result():
-                raise StoreError(problem)
-        futures = [future for future in futures if future not in done]
-        if report_progress is not None:
-            report_progress(store.status(study.name))
-        if futures and not done:
-            time.sleep(_WAIT)
-
-
-def _work_in_process(arguments: bytes) -> str:
-    """Work on a study in a process of its own; return what went wrong.
-
-    A task of Dask is a thread of a process that must not start others by multiprocessing.
-    """
-    command, environment = child_process(
-        "from sureleaf.studies.worker import work_on_input; work_on_input()"
-    )
-    ended = subprocess.run(
-        command, input=arguments, capture_output=True, check=False, env=environment
-    )
-    return "" if ended.returncode == 0 else ended.stderr.decode(errors="replace")[-500:]
-
-
-def work_on_input() -> None:
-    """Work on the study that the standard input holds."""
-    study, url, lease, study_id = pickle.load(sys.stdin.buffer)
-    try:
-        work(study, Store(url, lease=lease), study_id)
-    except SureleafError as problem:
-        sys.exit(str(problem))
-
-
-def _check_workers(exit_codes: list[int | None], status: StatusCounts) -> None:
-    died = [code for code in exit_codes if code]
+    status = store.status(study.name)
+    died = [process.exitcode for process in workers if process.exitcode]
     if died and (status.open or status.running):
         why = f"signal {-died[0]}" if died[0] < 0 else f"exit code {died[0]}"
         raise StoreError(
-            f"{len(died)} of {len(exit_codes)} workers ended ({why}) with "
+            f"{len(died)} of {n_workers} workers ended ({why}) with "
             f"{status.open + status.running:,} fits to do. What was complete is kept: resume the "
             "study."
         )
