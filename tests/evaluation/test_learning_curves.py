@@ -1,6 +1,5 @@
 """Learning curves: sizes, nested samples, stop rules, intervals."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from sureleaf.arguments import FloatArray
 from sureleaf.designs import RepeatedHoldout
-from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import (
     Arithmetic,
     Geometric,
@@ -85,9 +84,6 @@ def test_each_value_is_that_of_a_model_of_the_first_rows() -> None:
     )
     assert curve.estimates[1].low == pytest.approx(max(found.low, 0))
     assert "\n       110  0." in str(curve)
-    plain = json.loads(json.dumps(curve.to_dict()))
-    assert [point["rows"] for point in plain["points"]] == [20, 110, 200]
-    assert plain["points"][1]["low"] == curve.estimates[1].low
 
 
 def test_workers_change_nothing() -> None:
@@ -195,7 +191,7 @@ def test_no_change_looks_at_repeats_that_both_sizes_have() -> None:
 
 
 def test_a_curve_with_nothing_on_it_is_an_error() -> None:
-    with pytest.raises(FailedFitError, match="at every size, first with nce needs probabilities"):
+    with pytest.raises(InvalidArgumentError, match="nce needs probabilities"):
         learning_curve(WithoutProbabilities(), X, Y, measure="nce", repeats=2)
     with pytest.raises(InvalidArgumentError, match="'cost' needs a cost matrix"):
         learning_curve(Nearest(), X, Y, measure="cost")

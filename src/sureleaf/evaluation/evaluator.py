@@ -234,10 +234,10 @@ def _ignored_unseen_categories() -> Iterator[None]:
         yield
 
 
-def fit_one(fitter: Fitter, split: Split, number: int) -> tuple[Outcome, Any]:
+def fit_one(fitter: Fitter, split: Split, *key: int) -> tuple[Outcome, Any]:
     """Fit and predict one split; return the outcome and the model, None if it failed."""
     try:
-        model = fitter.fit(split.train, number)
+        model = fitter.fit(split.train, *key)
         prediction, probabilities = fitter.predict_codes(model, split.test)
     except Exception as problem:  # any error of the estimator is recorded
         if is_interrupt(problem):
@@ -247,18 +247,9 @@ def fit_one(fitter: Fitter, split: Split, number: int) -> tuple[Outcome, Any]:
     return Outcome(split, prediction, probabilities), model
 
 
-def _outcome_of_one(fitter: Fitter, split: Split, number: int) -> Outcome:
-    return fit_one(fitter, split, number)[0]
-
-
-def fit_splits(
-    estimator: Any, table: LabelledTable, design: Design, *, seed: int, n_jobs: int | None
-) -> Iterator[Outcome]:
-    """Yield the outcome of each split, in order, from ``n_jobs`` workers."""
-    splits = design.splits(table.codes, groups=table.groups, seed=seed)
-    fitter = make_fitter(estimator, table, seed)
-    jobs = ((split, number) for number, split in enumerate(splits))
-    yield from fitter.run(_outcome_of_one, jobs, n_jobs)
+def fit_split(fitter: Fitter, split: Split, *key: int) -> Outcome:
+    """Fit and predict one split."""
+    return fit_one(fitter, split, *key)[0]
 
 
 DEFAULT_DESIGN = KFold(10)
@@ -326,24 +317,44 @@ def evaluate(
     if isinstance(y, str):
         X, y, sample_weight, groups = _named_columns(estimator, X, y, sample_weight, groups)
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    matrix = None if cost is None else _read_cost(cost, table)
+    matrix = read_cost(cost, table)
     seed = read_seed(random_state)
     n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
+    splits = design.splits(table.codes, groups=table.groups, seed=seed)
+    fitter = make_fitter(estimator, table, seed)
     outcomes = track(
-        fit_splits(estimator, table, design, seed=seed, n_jobs=n_jobs),
+        fitter.run(fit_split, ((split, number) for number, split in enumerate(splits)), n_jobs),
         total=design.n_splits_of(n_units),
         what="Fitting",
         shown=progress or None,
     )
+    named = describe(estimator) if name is None else check_name(name)
+    return evaluation_of(outcomes, table, design=design, seed=seed, cost=matrix, estimator=named)
+
+
+def evaluation_of(
+    outcomes: Iterable[Outcome],
+    table: LabelledTable,
+    *,
+    design: Design,
+    seed: int,
+    cost: Any,
+    estimator: str,
+) -> Evaluation:
+    """Return the outcomes of all splits together; an error if every split failed."""
     # Training rows are not kept: those of many splits together are large.
     parts = [(_facts(o), o.split.test, o.prediction, o.probabilities) for o in outcomes]
     splits = tuple(facts for facts, *_ in parts)
-    _check_any_worked(splits, estimator)
     worked = [part for facts, *part in parts if facts.failure is None]
+    if not worked:
+        raise FailedFitError(
+            f"{estimator} failed on every one of {len(splits)} splits, first with "
+            f"{splits[0].failure}{_remedy(splits[0].failure)}"
+        )
     tests, predictions, tables = zip(*worked, strict=True)
     sizes = [0 if facts.failure else facts.n_test for facts in splits]
     return Evaluation(
-        estimator=describe(estimator) if name is None else check_name(name),
+        estimator=estimator,
         design=design,
         seed=seed,
         classes=table.classes,
@@ -351,7 +362,7 @@ def evaluate(
         truth=table.codes,
         weights=table.weights,
         groups=table.groups,
-        cost_matrix=matrix,
+        cost_matrix=cost,
         splits=splits,
         row=np.concatenate(tests),
         split=np.repeat(np.arange(len(splits)), sizes),
@@ -385,7 +396,10 @@ def _named_columns(
     return frame.drop(names).to_native(), own[0], own[1], own[2]
 
 
-def _read_cost(cost: ArrayLike, table: LabelledTable) -> Any:
+def read_cost(cost: ArrayLike | None, table: LabelledTable) -> Any:
+    """Return the cost matrix of an evaluation, or of each row; None if there is none."""
+    if cost is None:
+        return None
     matrix = check_cost(cost, len(table.classes), len(table))
     if matrix.shape[-1] != len(table.classes):
         raise InvalidArgumentError(
@@ -398,14 +412,6 @@ def _read_cost(cost: ArrayLike, table: LabelledTable) -> Any:
 def _facts(outcome: Outcome) -> SplitFacts:
     split = outcome.split
     return SplitFacts(split.repeat, split.fold, split.n_train, len(split.test), outcome.failure)
-
-
-def _check_any_worked(splits: tuple[SplitFacts, ...], estimator: Any) -> None:
-    if all(facts.failure for facts in splits):
-        raise FailedFitError(
-            f"{describe(estimator)} failed on every one of {len(splits)} splits, first with "
-            f"{splits[0].failure}{_remedy(splits[0].failure)}"
-        )
 
 
 def _remedy(failure: str | None) -> str:

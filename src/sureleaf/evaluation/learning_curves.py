@@ -10,15 +10,20 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_count, check_level
-from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
-from sureleaf.evaluation.boundary_variance import RowInfluences, fit_boundary
-from sureleaf.evaluation.designs import RepeatedHoldout, Split
-from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
+from sureleaf.errors import FailedFitError, InvalidArgumentError
+from sureleaf.evaluation.designs import RepeatedHoldout
+from sureleaf.evaluation.evaluator import (
+    check_estimator,
+    describe,
+    evaluation_of,
+    fit_split,
+    make_fitter,
+    read_cost,
+)
 from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
 from sureleaf.evaluation.labelled_table import read_labelled_table
-from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.evaluation.measures.named import Measure, Scored, find_measure
-from sureleaf.evaluation.valid_intervals import has_one_round, slopes_of_rows, variance_of_rows
+from sureleaf.evaluation.measures.named import Measure, find_measure
+from sureleaf.evaluation.valid_intervals import has_one_round, variances_beyond_splits
 from sureleaf.formatting import TextDisplay
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.progress import track
@@ -453,24 +458,6 @@ class LearningCurve(TextDisplay):
         name = f"power law, {len(draws)} bootstraps of {len(self.values)} repeats"
         return Estimate(value, min(float(low), value), max(float(high), value), self.level, name)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the curve as plain data, for JSON."""
-        return {
-            "measure": self.measure.name,
-            "level": self.level,
-            "rows": self.n_rows,
-            "points": [
-                {"rows": int(size), "value": e.value, "low": e.low, "high": e.high}
-                for size, e in zip(self.sizes, self.estimates, strict=True)
-            ],
-            "stopped": self.stopped,
-            "failures": [
-                {"repeat": repeat, "rows": size, "error": why}
-                for (repeat, size), why in self.failures.items()
-            ],
-            "seed": self.seed,
-        }
-
     def __str__(self) -> str:
         lines = [f"{self.measure.name} by training rows ({100 * self.level:g} % intervals)"]
         for size, estimate in zip(self.sizes, self.estimates, strict=True):
@@ -560,38 +547,35 @@ def learning_curve(
     check_estimator(estimator)
     check_level(level)
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    chosen = find_measure(measure)
-    matrix = None if cost is None else check_cost(cost, len(table.classes), len(table))
+    chosen, matrix, seed = find_measure(measure), read_cost(cost, table), read_seed(random_state)
     chosen.check_cost(matrix)
-    seed = read_seed(random_state)
     design = RepeatedHoldout(repeats, test)
     splits = list(design.splits(table.codes, groups=table.groups, seed=seed))
     orders = [nested_order(s.train, table.codes, seed, s.repeat) for s in splits]
     n_rows = min(len(order) for order in orders)
     ratio = float(np.mean([len(s.test) for s in splits])) / n_rows
     sizes = schedule.sizes(n_rows)
-    fitter = make_fitter(estimator, table, seed)
-    columns: list[Any] = []
-    hidden: list[float] = []  # variance from the class proportions, equal in all repeats
-    least: list[float] = []
+    fitter, named = make_fitter(estimator, table, seed), describe(estimator)
+    columns: list[FloatArray] = []
+    variances: list[tuple[float, float]] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
-    steps = track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
-    for i, size in enumerate(steps):
-        jobs = [
-            (s, order[:size], chosen, matrix, i) for s, order in zip(splits, orders, strict=True)
-        ]
-        outcomes = list(fitter.run(_one, jobs, n_jobs))
-        failures |= {(r, size): o for r, o in enumerate(outcomes) if isinstance(o, str)}
-        worked = [o for o in outcomes if not isinstance(o, str)]
-        columns.append(np.array([np.nan if isinstance(o, str) else o[0] for o in outcomes]))
-        slopes = np.mean([o[1] for o in worked], axis=0) if worked else np.zeros(1)
-        hidden.append(
-            variance_of_rows(table.codes, slopes, table.weights, table.groups) if worked else 0.0
-        )
-        tested = [(splits[r].test, o[2]) for r, o in enumerate(outcomes) if not isinstance(o, str)]
-        least.append(_least_variance(chosen, tested, table.groups, len(table)))
-        if stop is not None and i > 0 and i < len(sizes) - 1:
+    for i, size in enumerate(
+        track(sizes, total=len(sizes), what="Growing", shown=progress or None, costs=sizes)
+    ):
+        parts = [replace(s, train=order[:size]) for s, order in zip(splits, orders, strict=True)]
+        outcomes = list(fitter.run(fit_split, ((s, s.repeat, i) for s in parts), n_jobs))
+        failures |= {(r, size): one.failure for r, one in enumerate(outcomes) if one.failure}
+        column, beyond = np.full(repeats, np.nan), (0.0, 0.0)
+        if not all(one.failure for one in outcomes):
+            judged = evaluation_of(
+                outcomes, table, design=design, seed=seed, cost=matrix, estimator=named
+            )
+            column[list(judged.worked)] = judged.split_values(chosen)
+            beyond = variances_beyond_splits(chosen, judged)
+        columns.append(column)
+        variances.append(beyond)
+        if stop is not None and 0 < i < len(sizes) - 1:
             sign = 1 if chosen.greater_is_better else -1
             stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
             if stopped:
@@ -599,7 +583,8 @@ def learning_curve(
     values = np.column_stack(columns)
     if np.isnan(values).all():
         why = next(iter(failures.values()), f"{chosen.name} is undefined on the test rows")
-        raise FailedFitError(f"{describe(estimator)} failed at every size, first with {why}")
+        raise FailedFitError(f"{named} failed at every size, first with {why}")
+    hidden, least = np.array(variances).T
     return LearningCurve(
         chosen,
         np.array(sizes[: values.shape[1]]),
@@ -610,56 +595,6 @@ def learning_curve(
         stopped,
         failures,
         seed,
-        np.array(hidden),
-        np.array(least),
+        hidden,
+        least,
     )
-
-
-def _least_variance(
-    measure: Measure, tested: list[tuple[IntArray, Scored]], groups: IntArray | None, n_rows: int
-) -> float:
-    """Return the variance from the rows, with the boundary fitted to them; 0 if not known."""
-    parts = [scored for _, scored in tested]
-    has_scores = all(part.probabilities is not None for part in parts)
-    if not parts or not has_scores or not measure.is_of_decisions:
-        return 0.0
-    per_row = ["truth", "prediction", "probabilities"]
-    per_row += ["weights"] if parts[0].weights is not None else []
-    per_row += ["cost"] if parts[0].cost is not None and parts[0].cost.ndim == 3 else []
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in per_row
-    }
-    together = replace(parts[0], **arrays)
-    rows = np.concatenate([own for own, _ in tested])
-    boundary = fit_boundary(together, rows, n_rows)
-    values = None if boundary is None else boundary.influences(measure)
-    return 0.0 if values is None else RowInfluences(values, groups, 1.0).variance
-
-
-def _one(
-    fitter: Fitter, split: Split, train: IntArray, measure: Measure, cost: Any, number: int
-) -> tuple[float, FloatArray, Scored] | str:
-    """Return the measure of the test rows, its prevalence slopes and the rows; or the error."""
-    table = fitter.table
-    try:
-        model = fitter.fit(train, split.repeat, number)
-        codes, probabilities = fitter.predict_codes(
-            model, split.test, probabilities=measure.needs_probabilities or measure.is_of_decisions
-        )
-        if measure.needs_probabilities and probabilities is None:
-            return f"{measure.name} needs probabilities, and the estimator has no predict_proba"
-    except Exception as problem:  # any error of the estimator is recorded
-        if is_interrupt(problem):
-            raise
-        return f"{type(problem).__name__}: {problem}"
-    own = cost[split.test] if cost is not None and cost.ndim == 3 else cost
-    rows = Scored(
-        table.codes[split.test],
-        codes,
-        probabilities,
-        None if table.weights is None else table.weights[split.test],
-        own,
-        len(table.classes),
-        table.positive,
-    )
-    return measure.of_split(rows), slopes_of_rows(measure, rows), rows

@@ -371,28 +371,37 @@ def mean_over_splits(
     first: "Evaluation",
     second: "Evaluation | None" = None,
 ) -> MeanOverSplits:
-    """Return the mean of a measure over splits, or of the difference of two evaluations.
-
-    Its variance has the part that stratified splits cannot show, since all of them have the class
-    proportions of the table, and is at least that of the rows with the boundaries fitted to them.
-    """
-    slopes, influences = prevalence_slopes(first, measure), row_influences(first, measure)
+    """Return the mean of a measure over splits, or of the difference of two evaluations."""
+    hidden, least = variances_beyond_splits(measure, first, second)
     one_round = has_one_round(measure, first.design.kind, first.design.resample)
     if second is None:
         one_round |= share_between_repeats(first, measure) > UNSTABLE
-    else:
-        slopes = slopes - prevalence_slopes(second, measure)
-        other = row_influences(second, measure)
-        influences = None if influences is None or other is None else influences - other
     return corrected_resampled(
         values,
         test_to_train=first.test_to_train,
         level=level,
-        hidden_variance=variance_of_rows(first.truth, slopes, first.weights, first.groups),
-        least_variance=0.0 if influences is None else influences.variance,
+        hidden_variance=hidden,
+        least_variance=least,
         one_round=one_round,
         degrees_of_one_round=measure.row_values is None,
     )
+
+
+def variances_beyond_splits(
+    measure: Measure, first: "Evaluation", second: "Evaluation | None" = None
+) -> tuple[float, float]:
+    """Return the hidden and the least variance of a measure, or of the difference of two.
+
+    Stratified splits hide what the class proportions do, since all of them have those of the table.
+    The least variance is that of the rows with the boundaries fitted to them; 0 if not known.
+    """
+    slopes, influences = prevalence_slopes(first, measure), row_influences(first, measure)
+    if second is not None:
+        slopes = slopes - prevalence_slopes(second, measure)
+        other = row_influences(second, measure)
+        influences = None if influences is None or other is None else influences - other
+    hidden = variance_of_rows(first.truth, slopes, first.weights, first.groups)
+    return hidden, 0.0 if influences is None else influences.variance
 
 
 def _rate_of_few_splits(
