@@ -108,14 +108,10 @@ class Picky(GaussianNB):
         return super().predict_proba(X)
 
 
-def test_rows_that_a_model_cannot_predict_are_named():
+def test_an_error_of_the_model_is_an_error_with_its_reason():
     X = np.arange(100.0)[:, np.newaxis] % 50
-    y = X[:, 0] > 25
-    model = Picky().fit(X, y)
+    model = Picky().fit(X, X[:, 0] > 25)
     X[[7, 33]] = 99
-    with pytest.raises(InvalidArgumentError, match=r"error for rows 7, 33: a value above 90\. Lea"):
-        model_output(model, X, None)
-    X[:] = 99
     with pytest.raises(InvalidArgumentError, match="could not read X: a value above 90"):
         model_output(model, X, None)
 

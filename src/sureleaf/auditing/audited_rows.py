@@ -208,51 +208,52 @@ class AuditedRows:
     def errors(self, of: str, positive: object = None) -> tuple[Errors, str]:
         """Return what the model says about an event in each row, and the event in words."""
         check_choice("of", of, ERRORS)
-        stated = self.stated
         if of == "calibration":
-            positive = self.positive if positive is None else positive
-            if positive is None and len(self.classes) != 2:
-                happened, event = self.predicted == self.codes, "the predicted class"
-            else:
-                second = sorted(self.classes.tolist())[-1] if positive is None else positive
-                code = positive_class(second, self.classes)
-                stated, happened = self.probabilities[:, code], self.codes == code
-                event = str(self.classes.tolist()[code])
-            stated = np.clip(stated, 0.0, 1.0)
-            return Errors(
-                stated,
-                happened.astype(np.float64),
-                stated * (1 - stated),
-                weights=self.weights,
-                groups=self.groups,
-            ), event
+            return self._calibration(self.positive if positive is None else positive)
         if positive is not None:
             raise InvalidArgumentError(
                 f"positive is for of='calibration'; got positive={positive!r} with of={of!r}."
             )
         if of == "accuracy":
-            observed, event = (self.predicted == self.codes).astype(np.float64), "correct"
-        elif self.cost is None:
+            observed = (self.predicted == self.codes).astype(np.float64)
+            return self._beside_their_mean(self.stated, observed, sign=-1), "correct"
+        if self.cost is None:
             raise InvalidArgumentError(
                 "of='cost' needs costs: audit(..., cost=[[0, 1], [5, 0]]), or --cost \"0,1;5,0\", "
                 "as cost[actual][predicted]."
             )
+        paid = row_costs(self.codes, self.predicted, self.cost)
+        return self._beside_their_mean(self.expected_costs, paid, sign=1), "cost"
+
+    def _calibration(self, positive: object) -> tuple[Errors, str]:
+        if positive is None and len(self.classes) != 2:
+            stated, happened = self.stated, self.predicted == self.codes
+            event = "the predicted class"
         else:
-            observed, event = row_costs(self.codes, self.predicted, self.cost), "cost"
-            stated = self.expected_costs
+            second = sorted(self.classes.tolist())[-1] if positive is None else positive
+            code = positive_class(second, self.classes)
+            stated, happened = self.probabilities[:, code], self.codes == code
+            event = str(self.classes.tolist()[code])
+        stated = np.clip(stated, 0.0, 1.0)
+        observed, variance = happened.astype(np.float64), stated * (1 - stated)
+        errors = Errors(stated, observed, variance, weights=self.weights, groups=self.groups)
+        return errors, event
+
+    def _beside_their_mean(self, stated: FloatArray, observed: FloatArray, *, sign: int) -> Errors:
+        """Return errors of which too many (1) or too few (-1) in some rows are wrong."""
         mean = float(np.average(observed, weights=self.weights))
         variance = float(np.average((observed - mean) ** 2, weights=self.weights))
-        every = np.ones(len(self.codes))
+        every = np.ones(len(observed))
         return Errors(
             stated,
             observed,
             variance * every,
             expected=mean * every,
-            sign=1 if of == "cost" else -1,
-            is_rate=of != "cost",
+            sign=sign,
+            is_rate=sign < 0,
             weights=self.weights,
             groups=self.groups,
-        ), event
+        )
 
 
 def read_rows(

@@ -48,11 +48,6 @@ class ModelOutput:
     trees: list[TreeLeaves]
     costs: CostRule | None = None
 
-    @property
-    def stated(self) -> NDArray[np.float64]:
-        """The probability of the predicted class, for each row."""
-        return self.probabilities[np.arange(len(self.predicted)), self.predicted]
-
     @classmethod
     def join(cls, outputs: Sequence["ModelOutput"]) -> "ModelOutput":
         """Return the output for the rows of several outputs of one model."""
@@ -67,22 +62,19 @@ class ModelOutput:
         )
 
 
-def model_output(
-    model: Any, X: Any, classes: ArrayLike | None, *, first_row: int = 0
-) -> ModelOutput:
+def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
     """Predict rows with a fitted model, and find its leaves.
 
     `classes` are labels in the order of the probabilities, for models that do not store them.
-    `first_row` is the number of the first row, for messages.
     """
     model = _best_estimator(model)
     if _booster_library(model) is not None:
-        return _booster_output(model, X, classes, first_row)
+        return _booster_output(model, X, classes)
     _check_classifier(model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     check_trees(last)
     rows = _model_rows(model, last, X)
-    raw = _predict(model, rows, lambda some: np.asarray(model.predict_proba(some)), first_row)
+    raw = _call(model, lambda: np.asarray(model.predict_proba(rows)))
     n_rows = _n_rows(rows)
     if raw.ndim != 2 or len(raw) != n_rows or raw.dtype.kind not in "fiub":
         expected = f"numbers with {n_rows} rows and a column per class"
@@ -97,7 +89,7 @@ def model_output(
     probabilities = check_probabilities(raw, len(labels))
     predicted = predicted_class(probabilities)
     if hasattr(model, "predict"):
-        found = _predict(model, rows, lambda some: np.asarray(model.predict(some)), first_row)
+        found = _call(model, lambda: np.asarray(model.predict(rows)))
         if found.size != n_rows:
             raise _wrong_output(model, "predict", f"{n_rows} labels", found)
         predicted = _label_codes(model, found.reshape(-1).tolist(), labels if own is None else own)
@@ -192,59 +184,8 @@ def _call(model: Any, question: Callable[[], T]) -> T:
         message = " ".join(str(error).split())[:300] or type(error).__name__
         raise InvalidArgumentError(
             f"{type(model).__name__} could not read X: {message}. Pass the columns that it was "
-            "fitted on, in the same form."
+            "fitted on, in the same form, without rows that it cannot predict."
         ) from error
-
-
-def _predict(
-    model: Any, rows: Any, predict: Callable[[Any], NDArray[Any]], first_row: int
-) -> NDArray[Any]:
-    """Return the predictions; if the model fails for some rows only, name these rows."""
-    try:
-        return _call(model, lambda: predict(rows))
-    except InvalidArgumentError as error:
-        failing = [first_row + row for row in _failing_rows(rows, predict)]
-        if not failing:
-            raise
-        reason = " ".join(str(error.__cause__ or error).split())
-        raise InvalidArgumentError(
-            f"{type(model).__name__} must predict every row; it raises an error for "
-            f"{_listed_rows(failing)}: {reason}. Leave these rows out, or fill in what the model "
-            "cannot read."
-        ) from error
-
-
-MOST_FAILING = 6
-
-
-def _failing_rows(rows: Any, predict: Callable[[Any], NDArray[Any]]) -> list[int]:
-    """Return the first rows that a model cannot predict; nothing if it cannot predict any."""
-    n_rows = rows.shape[0]
-    failing: list[int] = []
-    parts = [(0, n_rows)]
-    some_work = False
-    while parts and len(failing) < MOST_FAILING:
-        start, stop = parts.pop()
-        try:
-            predict(_take(rows, start, stop))
-            some_work = True
-        except Exception:  # any error of the model
-            if stop - start == 1:
-                failing.append(start)
-            else:
-                middle = (start + stop) // 2
-                parts += [(middle, stop), (start, middle)]
-    return sorted(failing) if some_work else []
-
-
-def _take(rows: Any, start: int, stop: int) -> Any:
-    return rows.iloc[start:stop] if hasattr(rows, "iloc") else rows[start:stop]
-
-
-def _listed_rows(rows: list[int]) -> str:
-    shown = ", ".join(map(str, rows[: MOST_FAILING - 1]))
-    more = " and others" if len(rows) >= MOST_FAILING else ""
-    return f"{'row' if len(rows) == 1 else 'rows'} {shown}{more}"
 
 
 def _package(thing: object) -> str:
@@ -298,10 +239,10 @@ def _booster_library(model: object) -> str | None:
     return package if is_booster else None
 
 
-def _booster_output(model: Any, X: Any, classes: ArrayLike | None, first_row: int) -> ModelOutput:
+def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
     names, n_columns = _booster_columns(model)
     rows = _text_as_categories(select_columns(X, names, n_columns, takes_text=False))
-    raw = _predict(model, rows, lambda some: _booster_probabilities(model, some), first_row)
+    raw = _call(model, lambda: _booster_probabilities(model, rows))
     labels = _classes(None, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
     name = f"{_booster_library(model)} Booster"

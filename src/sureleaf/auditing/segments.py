@@ -377,11 +377,6 @@ def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Se
         n_as_far = (1 - level) * ERROR_SHARES[n_conditions] * (1 + n_simulated) + 1e-9
         critical[n_conditions] = float(np.sort(values)[-int(n_as_far)])
 
-    def p_value(z: float, n_conditions: int) -> float:
-        as_far = int((best[n_conditions] >= z - 1e-9).sum())
-        share = (1 + as_far) / (1 + len(best[n_conditions]))
-        return min(1.0, share / ERROR_SHARES[n_conditions])
-
     beyond_chance: list[SegmentResult] = []
     explained: list[SegmentResult] = []
     remaining = errors.residuals
@@ -395,29 +390,41 @@ def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Se
             candidate = _farthest(family, errors, remaining, critical, taken, beyond=False)
             if candidate is None:
                 break
-        block, i, j, z, variance = candidate
-        rows = block.rows(i, j)
-        n_conditions = block.n_conditions
-        result = SegmentResult(
-            block.rule(i, j),
-            rows,
-            n_conditions,
-            z,
-            variance,
-            p_value(z, n_conditions),
-            *_interval(errors, rows, variance, critical[n_conditions], level),
-            rows_needed=_rows_needed(len(rows), z, critical[n_conditions]),
-        )
+        result = _result(errors, candidate, best, critical, level)
         if result.p_value <= 1 - level + 1e-12:
             beyond_chance.append(result)
-        elif result.rows_needed <= OPEN_WITHIN * len(rows) and result.p_value <= OPEN_P:
+        elif result.rows_needed <= OPEN_WITHIN * family.n_rows and result.p_value <= OPEN_P:
             explained.append(result)
         else:
             break
+        rows = result.rows
         w = errors.w[rows]
         remaining = remaining.copy()
         remaining[rows] -= w * (remaining[rows].sum() / w.sum())
     return Search(beyond_chance, explained, family.n_segments, _detectable(errors, critical))
+
+
+def _result(
+    errors: Errors,
+    candidate: "_Candidate",
+    best: dict[int, FloatArray],
+    critical: dict[int, float],
+    level: float,
+) -> SegmentResult:
+    """Return a segment with its p-value, interval and rows; `best` are those of simulated rows."""
+    block, i, j, z, variance = candidate
+    rows, k = block.rows(i, j), block.n_conditions
+    share = (1 + int((best[k] >= z - 1e-9).sum())) / (1 + len(best[k]))
+    return SegmentResult(
+        block.rule(i, j),
+        rows,
+        k,
+        z,
+        variance,
+        min(1.0, share / ERROR_SHARES[k]),
+        *_interval(errors, rows, variance, critical[k], level),
+        rows_needed=_rows_needed(len(rows), z, critical[k]),
+    )
 
 
 def _statistics(

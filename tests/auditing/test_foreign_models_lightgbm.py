@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from sureleaf.auditing.lightgbm_text import check_lightgbm_text
+from sureleaf.auditing.foreign_models import check_lightgbm_text
 
 lightgbm = pytest.importorskip("lightgbm")
 
