@@ -12,6 +12,7 @@ from typing import Final
 
 NOTHING = "\u2013"
 _MINUS = "\u2212"
+_SMALLEST_P = 0.001  # smaller ones are written as a bound
 _ROUNDING = 1e-9  # a sum of shares may miss 1 by this much
 
 
@@ -186,7 +187,7 @@ def p_value(value: float | None) -> str:
     """
     if value is None or math.isnan(value):
         return NOTHING
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return f"< {_SMALLEST_P}" if value < _SMALLEST_P else f"{value:.3f}"
 
 
 def p_equals(value: float | None) -> str:
@@ -197,8 +198,8 @@ def p_equals(value: float | None) -> str:
     >>> p_equals(0.00001), p_equals(0.0421)
     ('p < 0.001', 'p = 0.042')
     """
-    text = p_value(value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    is_tiny = value is not None and value < _SMALLEST_P
+    return f"p {p_value(value)}" if is_tiny else f"p = {p_value(value)}"
 
 
 def count(value: float | None) -> str:

@@ -112,7 +112,7 @@ def test_training_rows_give_a_warning_of_one_line(capsys, files):
     assert err == ""
     _, out, err = run(capsys, *arguments, "--json")
     assert json.loads(out)["schema"]
-    assert err.startswith("sureleaf: note: levels from training rows are too optimistic")
+    assert err.startswith("sureleaf: note: The model was trained on these rows, so every figure")
     assert err.count("\n") == 1
 
 
@@ -179,7 +179,7 @@ def test_segments_named_columns_and_another_model(capsys, tmp_path):
     assert (code, err) == (0, "")
     assert "Where is it wrong? Stated probability of yes;" in out
     assert re.search(r"size > 0\.\d+ and region = north", " ".join(out.split()))
-    assert "region = south" in out
+    assert "region: south" in out
     assert "about these two fitted models" in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     page = tmp_path / "page.html"

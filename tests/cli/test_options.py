@@ -132,7 +132,7 @@ def test_odd_delimiters_and_encodings_are_named(
 def test_a_seed_that_scikit_learn_cannot_take_is_one_line(
     number: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "leaves", folder / "rows.csv", "-t", "class", "--seed", number)
+    code, out, err = run(capsys, "evaluate", folder / "rows.csv", "-t", "class", "--seed", number)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"--seed must be a whole number from 0 to 4294967295; got {number}" in err
 

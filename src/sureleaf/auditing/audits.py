@@ -241,7 +241,12 @@ class Audit:
     @property
     def rows_in_words(self) -> str:
         """The kind of the rows: "unseen rows", "training rows", or "rows" if that is in doubt."""
-        return "rows" if self.newness in ("seen", "unknown") else f"{self.rows} rows"
+        return "rows" if self.is_in_doubt else f"{self.rows} rows"
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the rows may be training rows, although nobody says so."""
+        return self.newness in ("seen", "unknown")
 
     @property
     def newness_in_words(self) -> str | None:

@@ -107,7 +107,7 @@ def audit(
     ]
     read = _read_in_batches if data.is_dir() or batches else _read_in_memory
     question, known = read(data, target, loaded[0], table)
-    (result, *others), caught = _audit_all(
+    result, *others = _audit_all(
         loaded,
         question,
         rows=rows,
@@ -140,26 +140,23 @@ def audit(
         )
     if output is not None:
         write_audit(document, output)
+    answer = audit_answer(result, target, where=segments, comparison=comparison)
     if as_json:
-        _echo(caught)
+        _echo(result, answer)
         show_json(dict(document))
     else:
-        answer = audit_answer(result, target, where=segments, comparison=comparison)
         _show(result, answer, segments, subgroups, n_left_out, output)
 
 
-def _audit_all(
-    models: list[Any], question: "Question", **settings: Any
-) -> "tuple[list[Audit], list[warnings.WarningMessage]]":
-    """Audit all models on the same rows; return the warnings about training rows, too."""
+def _audit_all(models: list[Any], question: "Question", **settings: Any) -> "list[Audit]":
+    """Audit all models on the same rows; what is said about these rows is in the answer."""
     from sureleaf import auditing
     from sureleaf.errors import TrainingRowsWarning
 
     settings |= {"sample_weight": question.weights, "groups": question.groups}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TrainingRowsWarning)
-        audits = [auditing.audit(one, question.X, question.y, **settings) for one in models]
-    return audits, caught
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingRowsWarning)
+        return [auditing.audit(one, question.X, question.y, **settings) for one in models]
 
 
 def _show(
@@ -175,7 +172,7 @@ def _show(
     from sureleaf.cli.output import show
     from sureleaf.commands.terminal import show_audit, show_subgroups, show_where
 
-    seen = ["If they are its training rows, give --rows training."] if result.looks_seen else []
+    seen = [_ADVICE] if result.looks_seen else []
     show(*show_audit(result, answer), *seen, *options.unlabelled_note(n_left_out))
     if segments is not None:
         show("", *show_where(segments))
@@ -185,11 +182,15 @@ def _show(
         show("", Text(f"Page: {page}"))
 
 
-def _echo(caught: list[warnings.WarningMessage]) -> None:
-    """Print warnings beside JSON; the text of an audit has them as remarks."""
-    for warning in caught:
-        text = str(warning.message).replace("pass rows='training'", "give --rows training")
-        typer.echo(f"sureleaf: note: {' '.join(text.split())}", err=True)
+_ADVICE = "If they are its training rows, give --rows training."
+
+
+def _echo(result: "Audit", answer: "AuditAnswer") -> None:
+    """Print beside JSON what the text of an audit says about its rows."""
+    advice = f" {_ADVICE}" if result.looks_seen else ""
+    for sentence in answer.sentences:
+        if sentence.topic in ("training", "remark"):
+            typer.echo(f"sureleaf: note: {sentence.text}{advice}", err=True)
 
 
 def _read_in_memory(

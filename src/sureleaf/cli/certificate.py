@@ -36,7 +36,6 @@ def certificate(
     target: options.TableTarget = None,
     alpha: float = 0.05,
     rows_are_new: bool = False,
-    seed: options.Seed = 0,
     cost: options.TreeCost = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -92,7 +91,7 @@ def certificate(
             )
         else:
             costs = None if cost is None else options.read_cost(cost, question.y)
-            model = TreeClassifier(levels_from="honest", cost=costs, random_state=seed)
+            model = TreeClassifier(levels_from="honest", cost=costs, random_state=0)
             certificate = model.fit(question.X, question.y).certificate(alpha=alpha)
     if as_json:
         show_json(certificate.to_dict())

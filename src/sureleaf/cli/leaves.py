@@ -49,7 +49,6 @@ def leaves(
     guarantee: str | None = None,
     every: bool = False,
     level: options.Level = 0.95,
-    seed: options.Seed = 0,
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
     as_json: options.AsJson = False,
@@ -92,7 +91,7 @@ def leaves(
             parameters = {"levels_from": "honest"} | tree.parameters
             tree = replace(tree, parameters=parameters)
         costs = None if cost is None else options.read_cost(cost, question.y)
-        model = tree.make(cost=costs, n_jobs=jobs, random_state=seed)
+        model = tree.make(cost=costs, n_jobs=jobs, random_state=0)
         model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
         n_left_out = question.n_left_out
     levels = {"level": level, "confidence": confidence, "utility": utility}

@@ -157,7 +157,6 @@ def verify(
     study_file: StudyFile,
     store: StoreUrl = None,
     sample: Annotated[int, typer.Option(min=1, help="How many fits to compute again.")] = 20,
-    seed: options.Seed = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Compute a sample of the fits again and compare every bit; exit with 1 if one differs.
@@ -173,7 +172,7 @@ def verify(
 
     opened = _store(study_file, store)
     plan = studies.read_study(study_file)
-    different = studies.verify(plan, opened, sample=sample, seed=seed)
+    different = studies.verify(plan, opened, sample=sample)
     n = min(sample, opened.status(plan.name).done)
     if as_json:
         show_json({"verified": n, "different": [asdict(cell) for cell in different]})

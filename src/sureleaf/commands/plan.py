@@ -1,7 +1,7 @@
 """Plans: how many rows a node needs for a level, and how many rows a test set needs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.formatting import count_of
 from sureleaf.levels.p_max_estimates import METHODS
 from sureleaf.levels.search import smallest_count
-from sureleaf.report.document_schema import plain_values
 
 __all__ = [
     "Plan",
@@ -63,6 +62,7 @@ class BiasPlan:
     rows: int
 
 
+@dataclass(frozen=True)
 class _InWords:
     """A plan that is sentences for people and plain values for programs."""
 
@@ -72,7 +72,7 @@ class _InWords:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
-        return {**plain_values(self), "answer": self.answer()}
+        return {**asdict(self), "answer": self.answer()}
 
 
 @dataclass(frozen=True)

@@ -876,9 +876,8 @@ def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType
     """Yield the table of named columns."""
     names, p_values = [], []
     for line in range(len(groups)):
-        value, p = str(groups.value[line]), p_value(float(groups.p_value[line]))
-        sign = "" if value.startswith(("<=", ">")) else "= "
-        names.append(f"{groups.column[line]} {sign}{value}")
+        p = p_value(float(groups.p_value[line]))
+        names.append(f"{groups.column[line]}: {groups.value[line]}")
         p_values.append(f"[yellow]{p}[/yellow]" if groups.found[line] else p)
     yield _parts_table(groups, names, p_values, ("subgroup", "p"), groups.of, level)
     number = count_of(len(groups), "subgroup")

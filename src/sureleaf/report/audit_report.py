@@ -214,7 +214,7 @@ def _sentences(audit: Audit, where: Where | None, other: Comparison | None) -> l
 
 
 def _headline(audit: Audit, target: str | None) -> str:
-    rows = count_of(audit.n_rows, f"{audit.rows_in_words.removesuffix('s')}")
+    rows = count_of(audit.n_rows, "row" if audit.is_in_doubt else f"{audit.rows} row")
     level = level_percent(audit.level)
     if audit.cost is not None:
         costs = "the costs that it was fitted with" if audit.audited.cost_of_model else "your costs"
@@ -336,11 +336,12 @@ def _groups(audit: Audit) -> tuple[Tone, str]:
 
 def _why(audit: Audit, *, reached: bool) -> str:
     wanted = WantedLevels(audit.level, audit.wanted_confidence, audit.wanted_utility)
-    otherwise = "another class is more frequent in it"
+    rival = "class is more frequent in it"
     if audit.at_costs:
-        otherwise = "another decision is cheaper for its rows"
+        rival = "decision is cheaper for its rows"
     if wanted.confidence is None and wanted.utility is None:
-        return f"for each of them, {'no other' + otherwise[7:] if reached else otherwise}"
+        return f"for each of them, {'no other' if reached else 'another'} {rival}"
+    otherwise = f"another {rival}"
     return wanted_text(wanted, reached=reached, at_costs=audit.at_costs, otherwise=otherwise)
 
 

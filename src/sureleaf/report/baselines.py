@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -145,54 +146,22 @@ def evaluate_models(
 ) -> ModelEvaluations:
     """Evaluate the tree, other sizes of it and the baselines over the same folds."""
     matrix = numeric_matrix(table)
-
-    def evaluated(estimator: Any, X: Any) -> Evaluation:
-        evaluation = evaluate(
-            estimator,
-            X,
-            request.y,
-            design=KFold(budget.folds, repeats=budget.repeats),
-            positive=positive,
-            cost=request.cost,
-            groups=request.groups,
-            sample_weight=request.weights,
-            random_state=request.seed,
-        )
-        decides = decides_by_costs(request, estimator)
-        return evaluation if decides else _deciding(evaluation, request.cost)
-
+    evaluated = partial(_evaluated, request, KFold(budget.folds, repeats=budget.repeats), positive)
     start_stage(progress, "Cross-validating: baseline")
     majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
     start_stage(progress, "Cross-validating: trees of several sizes")
     c45 = _prepared(request, TreeClassifier.c45())
     c45_leaves = _fitted(request, c45, table).tree_.n_leaves
-    tree, sized = report_tree(request), sized_tree(request)
-    is_sized = tree.pruning == "auto"
-    chosen = fitted
-    if not is_sized or fitted.size_curve_ is None:
-        chosen = _fitted(request, clone(sized).set_params(random_state=request.seed), table)
-    best_leaves = _best_leaves(request, table, sized, chosen)
-    most_leaves = _sizes(chosen, best_leaves, c45_leaves)
-    (of_chosen, of_best, *of_sizes) = _evaluate_family(request, table, sized, majority, most_leaves)
-    of_tree = of_chosen if is_sized else evaluated(tree, table)
-    leaves = fitted.tree_.n_leaves
-    models = [
-        EvaluatedModel("this", THIS_TREE, "the tree of this report", leaves, of_tree),
-        *_constants(request, majority),
-    ]
-    if not is_sized:
-        description = "the smallest tree that is hardly worse than the best"
-        models.append(
-            EvaluatedModel("other", DEFAULT_TREE, description, chosen.tree_.n_leaves, of_chosen)
-        )
-    description = "the size that is best in cross-validation of the training rows, however large"
-    models.append(EvaluatedModel("size", MARGIN_ZERO, description, best_leaves, of_best))
+    (this, *trees), sizes = _family(request, table, fitted, majority, c45_leaves)
+    tree = report_tree(request)
+    if tree.pruning != "auto":
+        this = replace(this, evaluation=evaluated(tree, table))
+    models = [this, *_constants(request, majority), *trees]
     if tree.get_params() | C45 != tree.get_params():
         start_stage(progress, "Cross-validating: C4.5's tree")
         description = "the tree of C4.5, with its own rules and its pessimistic pruning"
-        models.append(
-            EvaluatedModel("other", C45_TREE, description, c45_leaves, evaluated(c45, table))
-        )
+        of_c45 = evaluated(c45, table)
+        models.append(EvaluatedModel("other", C45_TREE, description, c45_leaves, of_c45))
     start_stage(progress, "Cross-validating: bagged trees")
     bag = BaggedTreesClassifier(
         n_estimators=budget.bagged_trees,
@@ -206,7 +175,6 @@ def evaluate_models(
     )
     models.append(EvaluatedModel("other", BAGGED_TREES, description, None, evaluated(bag, table)))
     start_stage(progress, "Cross-validating: other models")
-    rivals = _rivals(request, table, matrix, budget)
     # Separable classes have no largest likelihood: that is no news in every one of many folds.
     with (
         parallel_config("threading", n_jobs=thread_count(request.n_jobs)),
@@ -215,9 +183,62 @@ def evaluate_models(
         warnings.simplefilter("ignore", ConvergenceWarning)
         models += [
             EvaluatedModel("other", name, text, None, evaluated(rival, X))
-            for name, text, rival, X in rivals
+            for name, text, rival, X in _rivals(request, table, matrix, budget)
         ]
-    return ModelEvaluations(tuple(models), tuple(map(EvaluatedSize, most_leaves, of_sizes)))
+    return ModelEvaluations(tuple(models), sizes)
+
+
+def _evaluated(
+    request: ReportRequest, design: KFold, positive: Any, estimator: Any, X: Any
+) -> Evaluation:
+    """Evaluate a classifier; its predictions are decisions at the costs of the report, if any."""
+    evaluation = evaluate(
+        estimator,
+        X,
+        request.y,
+        design=design,
+        positive=positive,
+        cost=request.cost,
+        groups=request.groups,
+        sample_weight=request.weights,
+        random_state=request.seed,
+    )
+    if decides_by_costs(request, estimator) or evaluation.probabilities is None:
+        return evaluation
+    decisions = cheapest_decision(evaluation.probabilities, np.asarray(request.cost))
+    return replace(evaluation, prediction=decisions)
+
+
+def _family(
+    request: ReportRequest,
+    table: EncodedTable,
+    fitted: TreeClassifier,
+    majority: Evaluation,
+    c45_leaves: int,
+) -> tuple[list[EvaluatedModel], tuple[EvaluatedSize, ...]]:
+    """Return the tree of the report, other trees whose size is chosen, and trees of given sizes.
+
+    The first has the evaluation of the tree whose size is chosen; so has the default tree, which
+    is there if that is another one.
+    """
+    sized, chosen = sized_tree(request), fitted
+    is_sized = report_tree(request).pruning == "auto"
+    if not is_sized or fitted.size_curve_ is None:
+        chosen = _fitted(request, clone(sized).set_params(random_state=request.seed), table)
+    best_leaves = _best_leaves(request, table, sized, chosen)
+    most_leaves = _sizes(chosen, best_leaves, c45_leaves)
+    of_chosen, of_best, *of_sizes = _evaluate_family(request, table, sized, majority, most_leaves)
+    n_leaves = fitted.tree_.n_leaves
+    models = [
+        EvaluatedModel("this", THIS_TREE, "the tree of this report", n_leaves, of_chosen),
+    ]
+    if not is_sized:
+        description = "the smallest tree that is hardly worse than the best"
+        n_leaves = chosen.tree_.n_leaves
+        models.append(EvaluatedModel("other", DEFAULT_TREE, description, n_leaves, of_chosen))
+    description = "the size that is best in cross-validation of the training rows, however large"
+    models.append(EvaluatedModel("size", MARGIN_ZERO, description, best_leaves, of_best))
+    return models, tuple(map(EvaluatedSize, most_leaves, of_sizes))
 
 
 def _rivals(
@@ -335,15 +356,6 @@ def _constants(request: ReportRequest, majority: Evaluation) -> list[EvaluatedMo
             EvaluatedModel("constant", name, "the same decision for every row", 1, evaluation)
         )
     return constants
-
-
-def _deciding(evaluation: Evaluation, cost: Any) -> Evaluation:
-    """Return the evaluation with predictions of least expected cost, if there are costs."""
-    if cost is None or evaluation.probabilities is None:
-        return evaluation
-    return replace(
-        evaluation, prediction=cheapest_decision(evaluation.probabilities, np.asarray(cost))
-    )
 
 
 def curve_sizes(most: int) -> list[int]:

@@ -64,44 +64,49 @@ def type_fault(kind: Any, value: Any, where: str = "") -> str | None:
     >>> type_fault(dict[str, list[float | None]], {"accuracy": [0.9, "high"]}, "values")
     "values.accuracy[1] must be number or null; got 'high'"
     """
+    fault = _fault(kind, value, where)
+    if fault is None:
+        return None
+    place, wanted, got = fault
+    return f"{place} must be {_type_text(wanted)}; got {repr(got)[:80]}"
+
+
+_Fault = tuple[str, Any, Any]
+"""Where a value is, its type, and the value."""
+
+
+def _fault(kind: Any, value: Any, where: str) -> _Fault | None:
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        faults = [type_fault(part, value, where) for part in parts]
-        if None in faults:
-            return None
-        deeper = [one for one in faults if one and not one.startswith(f"{where} must be ")]
-        return deeper[0] if deeper else _wrong_type(kind, value, where)
+        faults = [_fault(part, value, where) for part in parts]
+        deeper = [one for one in faults if one and one[0] != where]
+        return None if None in faults else deeper[0] if deeper else (where, kind, value)
+    inner = _parts(kind, value)
+    if inner is None:
+        return where, kind, value
+    named = ((f"{where}{place}".removeprefix("."), one, cell) for place, one, cell in inner)
+    return next(filter(None, (_fault(one, cell, place) for place, one, cell in named)), None)
+
+
+def _parts(kind: Any, value: Any) -> list[_Fault] | None:
+    """Return the parts of a value, with place and type; None if it is of another type itself."""
+    origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal:
-        return None if value in parts else _wrong_type(kind, value, where)
-    if is_dataclass(kind) and isinstance(kind, type):
-        fields_of = {_key(name): hint for name, hint in _hints(kind).items()}
-        return (
-            _first_fault(fields_of.get, value, where)
-            if isinstance(value, dict)
-            else (_wrong_type(kind, value, where))
-        )
-    if origin is dict:
-        return (
-            _first_fault(lambda _: parts[1], value, where)
-            if isinstance(value, dict)
-            else (_wrong_type(kind, value, where))
-        )
+        return [] if value in parts else None
     if origin in (list, tuple):
-        if not isinstance(value, list):
-            return _wrong_type(kind, value, where)
-        in_order = (type_fault(parts[0], one, f"{where}[{i}]") for i, one in enumerate(value))
-        return next((fault for fault in in_order if fault), None)
-    return None if _is_of(kind, value) else _wrong_type(kind, value, where)
-
-
-def _first_fault(kind_of: Any, value: dict[str, Any], where: str) -> str | None:
-    for key, one in value.items():
-        kind = kind_of(key)
-        name = f"{where}.{key[:80]}" if where else key[:80]
-        fault = None if kind is None else type_fault(kind, one, name)
-        if fault:
-            return fault
-    return None
+        is_list = isinstance(value, list)
+        return [(f"[{i}]", parts[0], one) for i, one in enumerate(value)] if is_list else None
+    is_record = is_dataclass(kind) and isinstance(kind, type)
+    if not is_record and origin is not dict:
+        return [] if _is_of(kind, value) else None
+    if not isinstance(value, dict):
+        return None
+    known = (
+        {_key(name): hint for name, hint in _hints(kind).items()}
+        if is_record
+        else dict.fromkeys(value, parts[1])
+    )
+    return [(f".{key[:80]}", known[key], one) for key, one in value.items() if key in known]
 
 
 def _is_of(kind: type, value: Any) -> bool:
@@ -111,10 +116,6 @@ def _is_of(kind: type, value: Any) -> bool:
     if kind is int:
         return type(value) is int and abs(value) <= _LARGEST
     return isinstance(value, kind)
-
-
-def _wrong_type(kind: Any, value: Any, where: str) -> str:
-    return f"{where} must be {_type_text(kind)}; got {repr(value)[:80]}"
 
 
 def field_tables(root: type) -> str:

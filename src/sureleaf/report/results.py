@@ -90,22 +90,22 @@ class ReportResults:
         return len(self.evaluation.truth)
 
     @property
-    def is_rare(self) -> bool:
-        """Whether other classes than the most frequent are so rare that accuracy says little."""
-        return is_rare(np.bincount(self.evaluation.truth, self.row_weights).tolist())
-
-    @property
     def measure(self) -> ComparedMeasure:
         """What models are compared by: costs if there are any, the AUC if classes are rare."""
-        if self.request.cost is not None:
-            return "cost"
-        return "auc" if self.is_rare else "accuracy"
+        return _measure(self.request, self.evaluation)
 
     @property
     def row_weights(self) -> NDArray[np.float64]:
         """Weight of each row, 1 without weights."""
         weights = self.evaluation.weights
         return np.ones(self.n_rows) if weights is None else weights
+
+
+def _measure(request: ReportRequest, evaluation: Evaluation) -> ComparedMeasure:
+    if request.cost is not None:
+        return "cost"
+    counts = np.bincount(evaluation.truth, evaluation.weights)
+    return "auc" if is_rare(counts.tolist()) else "accuracy"
 
 
 def compute_results(request: ReportRequest, progress: Progress | None = None) -> ReportResults:
@@ -141,15 +141,7 @@ def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
     start_stage(progress, "Reading the columns")
     table = _read(request)
     positive = _class_of_interest(request.y) if request.positive is None else request.positive
-    groups = request.groups
-    n_units = table.n_rows if groups is None else len(set(np.asarray(groups).tolist()))
-    if n_units < 2:
-        raise InvalidArgumentError(
-            "X must have at least two rows, and at least two groups if there are groups, so that "
-            f"some can train and others test; got {n_units}. Give more rows."
-        )
-    is_resized = report_tree(request).pruning in BY_FOLDS
-    budget = request.budget or budget_for(table.n_rows, n_units, is_resized=is_resized)
+    budget = _budget(request, table.n_rows)
     start_stage(progress, "Growing the tree")
     tree, n_refitted_leaves = _fit(request, table)
     fitted = _at_costs(request, tree)
@@ -161,26 +153,34 @@ def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
     start_stage(progress, "Estimating the error by bootstrap")
     bootstrap = _bootstrap(request, table, budget)
     start_stage(progress, "Computing the learning curve")
-    measure = "accuracy"
-    if request.cost is not None:
-        measure = "decided_cost"
-    elif is_rare(np.unique(np.asarray(request.y), return_counts=True)[1].tolist()):
-        measure = "auc"
+    measure = _measure(request, evaluations.models[0].evaluation)
     curve = _curve(request, table, measure, budget, positive)
     start_stage(progress, "Writing the report")
     return ReportResults(
-        request,
-        budget,
-        table,
-        tree,
-        model,
-        leaves,
-        evaluations.models,
-        evaluations.sizes,
-        n_refitted_leaves,
-        bootstrap,
-        curve,
+        request=request,
+        budget=budget,
+        table=table,
+        tree=tree,
+        model=model,
+        leaves=leaves,
+        models=evaluations.models,
+        sizes=evaluations.sizes,
+        n_refitted_leaves=n_refitted_leaves,
+        bootstrap=bootstrap,
+        curve=curve,
     )
+
+
+def _budget(request: ReportRequest, n_rows: int) -> Budget:
+    groups = request.groups
+    n_units = n_rows if groups is None else len(set(np.asarray(groups).tolist()))
+    if n_units < 2:
+        raise InvalidArgumentError(
+            "X must have at least two rows, and at least two groups if there are groups, so that "
+            f"some can train and others test; got {n_units}. Give more rows."
+        )
+    is_resized = report_tree(request).pruning in BY_FOLDS
+    return request.budget or budget_for(n_rows, n_units, is_resized=is_resized)
 
 
 def _read(request: ReportRequest) -> EncodedTable:
@@ -284,7 +284,11 @@ class _UpTo:
 
 
 def _curve(
-    request: ReportRequest, table: EncodedTable, measure: str, budget: Budget, positive: Any
+    request: ReportRequest,
+    table: EncodedTable,
+    measure: ComparedMeasure,
+    budget: Budget,
+    positive: Any,
 ) -> LearningCurve | str:
     train = min(table.n_rows * 2 // 3, budget.curve_rows)
     n_classes = len(np.unique(np.asarray(request.y)))
@@ -299,7 +303,7 @@ def _curve(
             table,
             request.y,
             schedule=_UpTo(Geometric(start, factor), budget.curve_rows),
-            measure=measure,
+            measure="decided_cost" if measure == "cost" else measure,
             cost=request.cost,
             repeats=budget.curve_repeats,
             level=request.level,

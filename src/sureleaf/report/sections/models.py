@@ -18,7 +18,7 @@ from sureleaf.formatting import (
     signed_interval,
     upper_first,
 )
-from sureleaf.report.baselines import EvaluatedModel, ModelKind
+from sureleaf.report.baselines import BAGGED_TREES, EvaluatedModel, ModelKind
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
@@ -378,4 +378,4 @@ def models_text(models: ModelsSection) -> str:
 
 
 def _be(names: list[str]) -> str:
-    return "are" if len(names) > 1 or names[0].endswith("trees") else "is"
+    return "are" if len(names) > 1 or names[0] == BAGGED_TREES else "is"
