@@ -389,6 +389,23 @@ def test_costs_are_given_for_sorted_classes_whatever_the_order_of_the_model():
         audit(model, X[UNSEEN, :3], CODES[UNSEEN], cost=[[0, 1]])
 
 
+def test_models_are_compared_at_the_costs_of_the_first_that_was_fitted_with_some():
+    """The cheaper model is the less accurate one, so accuracy would name the other."""
+    grown = {"pruning": None, "min_samples_leaf": 20, "levels_from": "training"}
+    plain = TreeClassifier(**grown).fit(X[SEEN, :1], Y[SEEN])
+    frugal = TreeClassifier(cost=[[0, 50], [1, 0]], **grown).fit(X[SEEN, :1], Y[SEEN])
+    one, other = (audit(model, X[UNSEEN, :1], Y[UNSEEN]) for model in (frugal, plain))
+    found = one.compare(other)
+    same = one.compare(audit(plain, X[UNSEEN, :1], Y[UNSEEN], cost=[[0, 50], [1, 0]]))
+    assert (found.measure, found.values, found.p_value) == ("cost", same.values, same.p_value)
+    assert found.values[0] < found.values[1]
+    assert one.compare(other, measure="accuracy").difference < 0
+    assert found.sentence.endswith("Both are judged at the costs of the first.")
+    turned = other.compare(one)
+    assert turned.values == found.values[::-1]
+    assert turned.sentence.endswith("Both are judged at the costs of the second.")
+
+
 def test_weights_count_as_so_many_rows_and_know_less():
     weights = np.where(np.arange(284) % 2 == 0, 3.0, 1.0)
     plain = audit(tree(max_depth=3), X[UNSEEN], Y[UNSEEN])

@@ -419,24 +419,31 @@ class Audit:
         Parameters
         ----------
         other : Audit
-            Of the other model, with the same rows, weights, groups and costs.
+            Of the other model, with the same rows, weights and groups.
         measure : str, optional
-            As for `sureleaf.compare`; by default the cost with costs, else the accuracy.
+            As for `sureleaf.compare`; by default the cost if either audit has costs, else the
+            accuracy.
         margin : float
             The largest difference that does not matter.
 
         Returns
         -------
         Comparison
-            Difference, interval, p-value and verdict of a test for paired rows.
+            Difference, interval, p-value and verdict of a test for paired rows. Both models are
+            judged at the same costs: those of this audit, or else those of the other one.
         """
-        return compare(
-            self.evaluation,
-            other.evaluation,
-            measure=self.measure if measure is None else measure,
-            margin=margin,
-            level=self.level,
-        )
+        pair = [self.evaluation, other.evaluation]
+        given = [one.cost_matrix for one in pair]
+        leading = 0 if self.at_costs else 1
+        cost = given[leading]
+        if measure is None:
+            measure = "accuracy" if cost is None else "cost"
+        pair = [replace(one, cost_matrix=cost) for one in pair]
+        found = compare(*pair, measure=measure, margin=margin, level=self.level)
+        if measure != "cost" or np.array_equal(*given):
+            return found
+        note = f" Both are judged at the costs of the {('first', 'second')[leading]}."
+        return replace(found, sentence=found.sentence + note)
 
     @property
     def table(self) -> AuditedLeaves | AuditedBins:
