@@ -3,6 +3,7 @@ import subprocess
 import sys
 import textwrap
 import tracemalloc
+from decimal import Decimal
 from functools import partial
 
 import duckdb
@@ -22,6 +23,7 @@ from sureleaf.errors import (
     MemoryLimitWarning,
     UnseenCategoryWarning,
 )
+from sureleaf.files.read_file import read_file
 from sureleaf.model import cross_fitting, halves
 from sureleaf.model.fitting import fit_model
 from sureleaf.scale import Roles, coding, open_source, read_rows
@@ -352,6 +354,26 @@ def test_integers_that_float64_rounds_are_refused_in_batches_as_in_memory():
         messages.append(str(caught.value))
     assert len(set(messages)) == 1
     assert TreeClassifier().fit(in_parts(large_integers(1024), 70), "class").get_n_leaves() == 2
+
+
+@pytest.mark.parametrize("first", [2**63, 10**22])
+def test_a_csv_file_has_the_integers_that_float64_rounds(tmp_path, first):
+    """Arrow reads integers of more than 64 bits as float64."""
+    rows = [f"{first + one},{one // 20}" for one in range(40)]
+    file = tmp_path / "long.csv"
+    file.write_text("\n".join(["i,class", *rows]))
+    for source, target in ((file, "class"), (read_file(file).drop_columns("class"), [0, 1] * 20)):
+        with pytest.raises(InvalidArgumentError, match=f"tells apart.*{first} and {first + 1}"):
+            TreeClassifier().fit(source, target)
+    file.write_text("\n".join(["i,class", *rows[::20], "1e300,1", ",0"]))
+    assert TreeClassifier(pruning=None, min_samples_leaf=1).fit(file, "class").get_n_leaves() > 1
+
+
+def test_decimals_that_float64_rounds_are_refused_in_batches():
+    close = pa.array([Decimal(2**60 + one) for one in range(400)])
+    table = large_integers(1).set_column(0, "i", close)
+    with pytest.raises(InvalidArgumentError, match="that float64 tells apart"):
+        TreeClassifier().fit(in_parts(table, 70), "class")
 
 
 def test_of_many_large_integers_a_sample_shows_whether_float64_tells_them_apart(monkeypatch):

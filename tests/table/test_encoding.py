@@ -266,3 +266,29 @@ def test_columns_of_other_types_are_an_error_in_the_kernel() -> None:
         _kernel.make_table([np.zeros(3, np.int16)], [2], [False], 3)
     with pytest.raises(ValueError, match="must hold float64, float32"):
         _kernel.make_matrix(np.zeros((3, 2), np.uint64))
+
+
+EMPTY = {
+    "None": pd.DataFrame({"n": [0.0, 1.0], "z": pd.Series([None, None], dtype=object)}),
+    "NaN": pd.DataFrame({"n": [0.0, 1.0], "z": [np.nan, np.nan]}),
+    "str": pd.DataFrame({"n": [0.0, 1.0], "z": pd.Series([None, None], dtype="str")}),
+    "polars": pl.DataFrame({"n": [0.0, 1.0], "z": [None, None]}),
+    "Arrow": pa.table({"n": [0.0, 1.0], "z": pa.nulls(2)}),
+}
+VALUES = ["text", 1.5, 7, True, datetime.date(2020, 2, 29), b"bytes"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("library", EMPTY)
+def test_a_column_without_a_value_at_fit_accepts_anything_as_unseen(
+    library: str, value: Any
+) -> None:
+    schema = read_table(EMPTY[library]).schema
+    for rows in (
+        pd.DataFrame({"n": [1.0], "z": pd.Series([value], dtype=object)}),
+        pl.DataFrame({"n": [1.0], "z": [value]}),
+        pa.table({"n": [1.0], "z": [value]}),
+    ):
+        table = encode(rows, schema)
+        assert table.unseen_counts == {"z": 1}
+        assert np.asarray(table.columns[0]).tolist() == [1.0]

@@ -1,6 +1,7 @@
 """The schema of a table is inferred from its types, and can be overridden."""
 
 import dataclasses
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -223,6 +224,31 @@ def test_integers_that_float64_does_not_tell_apart_are_an_error(dtype: Any, spel
     apart = 256 * np.arange(100).astype(dtype) + dtype(2**60)
     table = read_table(_spellings(apart)[spelling])
     assert np.asarray(table.columns[0]).astype(dtype).tolist() == apart.tolist()
+
+
+_LONG = [10**22 + one for one in range(40)]
+_LONG_SPELLINGS = {
+    "objects": pd.DataFrame({"t": pd.Series(_LONG, dtype=object)}),
+    "lists": [[one] for one in _LONG],
+    "decimals": pd.DataFrame({"t": list(map(Decimal, _LONG))}),
+    "fractions": pa.table({"t": pa.array([one + Decimal("0.5") for one in _LONG])}),
+    "decimal256": pa.table({"t": pa.array(list(map(Decimal, _LONG)), pa.decimal256(60, 0))}),
+    "polars": pl.DataFrame({"t": pl.Series(_LONG, dtype=pl.Int128)}),
+    "polars decimals": pl.DataFrame({"t": pl.Series(list(map(Decimal, _LONG)))}),
+}
+
+
+@pytest.mark.parametrize("spelling", _LONG_SPELLINGS)
+def test_decimals_and_integers_of_more_than_64_bits_are_told_apart_or_an_error(spelling: str):
+    with pytest.raises(InvalidArgumentError, match=r"float64 tells apart.*1\d{22}"):
+        read_table(_LONG_SPELLINGS[spelling])
+
+
+def test_decimals_that_float64_tells_apart_are_numbers() -> None:
+    close = [Decimal("0.1"), Decimal("0.100000000000000000001"), Decimal(2**53), Decimal(2**60)]
+    table = read_table(pd.DataFrame({"t": close}))
+    assert table.schema.columns[0].kind == "numeric"
+    assert np.asarray(table.columns[0]) == pytest.approx([0.1, 0.1, 2.0**53, 2.0**60])
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])

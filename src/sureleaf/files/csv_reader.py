@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
@@ -201,8 +202,40 @@ def _parse(file: CsvText, text_columns: Sequence[str]) -> Any:
                 raise file.find_ragged_row() or error from error
             if table.num_rows and table.num_columns:
                 file.check_last_quote(stream, table.column(-1)[-1].as_py())
-        return table
+        return _with_long_integers(table, file, block_size)
     raise AssertionError  # pragma: no cover - the last block size returns or raises
+
+
+def _with_long_integers(table: Any, file: CsvText, block_size: int) -> Any:
+    """Read the columns again whose integers need more than 64 bits, which Arrow has rounded."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    for index, name in enumerate(table.column_names):
+        if not may_be_long_integers(table.column(index)):
+            continue
+        types = {name: long_integer_type()}
+        options = file.options(block_size=block_size, types=types, include_columns=[name])
+        with suppress(pa.ArrowInvalid), file.stream() as stream:  # raised by other numbers
+            table = table.set_column(index, name, arrow_csv.read_csv(stream, **options).column(0))
+    return table
+
+
+def may_be_long_integers(column: Any) -> bool:
+    """Return whether a column of float64 may be text of integers of more than 64 bits."""
+    import pyarrow.compute as pc
+
+    if column.type != "double":
+        return False
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) >= 2.0**63
+
+
+def long_integer_type() -> Any:
+    """Return the type of integers that need more than 64 bits, which has 38 digits."""
+    import pyarrow as pa
+
+    return pa.decimal128(38, 0)
 
 
 def _has_decimal_commas(file: CsvText, table: Any) -> bool:

@@ -20,6 +20,8 @@ from sureleaf.files.csv_reader import (
     CsvText,
     decimal_marks,
     has_separator,
+    long_integer_type,
+    may_be_long_integers,
     nullify,
     to_numbers,
 )
@@ -561,8 +563,27 @@ def _spill_csv(file: CsvText, path: str) -> None:
     types |= dict.fromkeys(file.dialect.quoted_numbers, pa.string())
     while (refused := _try_csv(file, types, path)) is not None:
         types[refused] = ladder[ladder.index(types[refused]) + 1]
+    long = _long_integer_columns(path)
+    if long:
+        types |= dict.fromkeys(long, long_integer_type())
+        while (refused := _try_csv(file, types, path)) is not None:
+            types[refused] = pa.float64()
     if file.csv_format.thousands is not None:
         _convert_thousands(file, path)
+
+
+def _long_integer_columns(path: str) -> set[str]:
+    """Return the columns of an Arrow file that may be integers of more than 64 bits."""
+    import pyarrow as pa
+
+    with pa.OSFile(path) as opened:
+        reader = pa.ipc.open_file(opened)
+        return {
+            name
+            for batch in record_batches(reader)
+            for name, column in zip(reader.schema.names, batch.columns, strict=True)
+            if may_be_long_integers(column)
+        }
 
 
 def _convert_thousands(file: CsvText, path: str) -> None:

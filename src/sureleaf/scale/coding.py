@@ -23,9 +23,8 @@ from sureleaf.model.seen_rows import Fingerprints
 from sureleaf.scale.batches import RawPart, changed_error, read_part, read_schema, schema_difference
 from sureleaf.table import EncodedTable, Schema, encode, encode_labels, read_table
 from sureleaf.table.encoded_table import CodedColumns
-from sureleaf.table.encoding import check_told_apart, quoted
+from sureleaf.table.encoding import check_told_apart, large_integers, quoted
 from sureleaf.table.frames import as_float64
-from sureleaf.table.raw_column import MAX_EXACT
 from sureleaf.tree import TrainingRows
 
 MAX_VALUES: Final = 255
@@ -147,7 +146,7 @@ class NumberSummary:
     values: FloatArray | None = field(default_factory=lambda: np.empty(0))
     highest: float = -np.inf  # the highest value; minus infinity if there is none
     n_missing: int = 0
-    # The distinct integers beyond 2**53, which float64 may round; of more than `SAMPLE_ROWS`, those
+    # The distinct numbers beyond 2**53, which float64 may round; of more than `SAMPLE_ROWS`, those
     # whose float64 has the lowest hash. So integers with the same float64 stay together.
     integers: NDArray[Any] | None = None
 
@@ -165,24 +164,8 @@ class NumberSummary:
         )
 
 
-def _large_integers(column: Any) -> NDArray[Any] | None:
-    """Return the distinct integers of a column beyond 2**53."""
-    import pyarrow.compute as pc
-
-    if str(column.type) not in ("int64", "uint64"):
-        return None
-    ends = pc.min_max(column).as_py()
-    if ends["min"] is None or max(-ends["min"], ends["max"]) <= MAX_EXACT:
-        return None
-    values = column.drop_null().to_numpy()
-    is_large = values > MAX_EXACT
-    if ends["min"] < 0:
-        is_large |= values < -MAX_EXACT
-    return _lowest_hashes(np.unique(values[is_large]))
-
-
-def _lowest_hashes(integers: NDArray[Any]) -> NDArray[Any]:
-    if len(integers) <= SAMPLE_ROWS:
+def _lowest_hashes(integers: NDArray[Any] | None) -> NDArray[Any] | None:
+    if integers is None or len(integers) <= SAMPLE_ROWS:
         return integers
     hashes = _kernel.hash_rows(np.asfortranarray(as_float64(integers)[:, np.newaxis]))
     kept: NDArray[Any] = integers[hashes <= np.partition(hashes, SAMPLE_ROWS)[SAMPLE_ROWS]]
@@ -487,7 +470,8 @@ def _summarize_batch(
             columns.append(_categories_of(rows.features[column.name], kind, is_counted))
             continue
         summary = _number_summary(numbers[:, at], is_counted, known)
-        columns.append(replace(summary, integers=_large_integers(rows.features[column.name])))
+        integers = _lowest_hashes(large_integers(rows.features[column.name]))
+        columns.append(replace(summary, integers=integers))
         at += 1
     hashes = _kernel.hash_rows(numbers)
     digest = Digest.of(rows, hashes)
@@ -589,8 +573,7 @@ class Coding:
                 if not plan.has_categories[j] and part.values is not None:
                     columns[j] = _with_categories(columns[j], part)
                 continue
-            if part.integers is not None:
-                check_told_apart(str(columns[j].name), part.integers)
+            check_told_apart(str(columns[j].name), part.integers)
             is_exact[j] = part.values is not None
             values[j] = part.values
             if values[j] is None:

@@ -332,7 +332,7 @@ def read_table(
         columns = tuple(Column(f"x{index}", "numeric") for index in range(matrix.shape[1]))
         if type(X) is np.ndarray and X.dtype.kind in "iu" and X.dtype.itemsize == 8:
             for column, values in zip(columns, X.T, strict=True):
-                check_told_apart(column.name, values)
+                check_told_apart(column.name, large_integers(values))
         return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
     _check_shape(raw, estimator)
@@ -526,29 +526,49 @@ def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[An
         raise _wrong_kind_error(column, "numeric", "pandas.to_numeric")
     numbers = _float_numbers(column)
     if not column.is_category:
-        check_told_apart(column.name, column.values)
+        check_told_apart(column.name, large_integers(column.values))
     return Column(column.name, "numeric"), numbers
 
 
-def check_told_apart(name: str, values: Any) -> None:
-    """Raise if different integers are the same float64, because no threshold can part them."""
+def large_integers(values: Any) -> NDArray[Any] | None:
+    """Return the distinct integers and decimals beyond 2**53, ascending; None if there are none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if not isinstance(values, np.ndarray):
-        if str(values.type) not in ("int64", "uint64"):
-            return
+        is_decimal = pa.types.is_decimal(values.type)
+        if not is_decimal and str(values.type) not in ("int64", "uint64"):
+            return None
+        ends = pc.min_max(values).as_py()
+        if ends["min"] is None or max(-ends["min"], ends["max"]) <= MAX_EXACT:
+            return None
+        if is_decimal:
+            distinct = pc.unique(values).drop_null().to_pylist()
+            return np.array(sorted(one for one in distinct if abs(one) > MAX_EXACT), dtype=object)
         values = values.drop_null().to_numpy(zero_copy_only=False)
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
-        return
+        return None
     if max(-int(values.min()), int(values.max())) <= MAX_EXACT:
+        return None
+    is_large = values > MAX_EXACT
+    if values.dtype.kind == "i":
+        is_large |= values < -MAX_EXACT
+    integers: NDArray[Any] = np.unique(values[is_large])
+    return integers
+
+
+def check_told_apart(name: str, integers: NDArray[Any] | None) -> None:
+    """Raise if two of these `large_integers` are the same float64: no threshold can part them."""
+    if integers is None:
         return
-    integers = np.unique(values)
     (same,) = np.nonzero(np.diff(as_float64(integers)) == 0)
     if not len(same):
         return
-    low, high = (int(integers[same[0] + step]) for step in (0, 1))
+    low, high = (integers[same[0] + step] for step in (0, 1))
     raise InvalidArgumentError(
-        f"column {name!r} must hold integers that float64 tells apart, as it does up to 2**53; got "
-        f"{low} and {high}, which it does not. Subtract a constant, such as {int(integers[0])}, "
-        "from the column before fit and predict, or make it categorical."
+        f"column {name!r} must hold numbers that float64 tells apart, as it does integers up to "
+        f"2**53; got {low} and {high}, which it does not. Subtract a constant, such as "
+        f"{int(integers[0])}, from the column before fit and predict, or make it categorical."
     )
 
 

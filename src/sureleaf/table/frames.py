@@ -439,16 +439,32 @@ def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
         return from_numpy(name, series.to_numpy())
     if series.dtype in (nw.Int128, nw.UInt128):  # Arrow does not have these types
         ends = [end for end in (series.min(), series.max()) if end is not None]
-        is_small = all(-(2**63) <= end < 2**63 for end in ends)
-        series = series.cast(nw.Int64 if is_small else nw.Float64)
+        largest = max(map(abs, ends), default=0)
+        if largest < 10**38:
+            import polars as pl
+
+            kind: Any = pl.Int64 if largest < 2**63 else pl.Decimal(38, 0)
+            return from_arrow(name, series.to_native().cast(kind).to_arrow())
+        series = series.cast(nw.Float64)
     # polars exports every Enum as ordered; its order is often arbitrary.
     return from_arrow(name, series.to_arrow(), ordered=False)
+
+
+def _without_type_if_empty(column: RawColumn) -> RawColumn:
+    """Return a column of only NaN as one of nulls: pandas makes it float64, whatever it is."""
+    import pyarrow as pa
+
+    values = column.values
+    is_float = isinstance(values, np.ndarray) and values.dtype.kind == "f" and len(values) > 0
+    if is_float and np.isnan(values[0]) and np.isnan(values).all():
+        return from_arrow(column.name, pa.nulls(len(values)))
+    return column
 
 
 def _pandas_column(name: str, series: Any) -> RawColumn:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
-        return from_numpy(name, series.to_numpy())
+        return _without_type_if_empty(from_numpy(name, series.to_numpy()))
     if dtype.name == "category":
         codes = np.ascontiguousarray(series.array.codes)
         return LabelledColumn(name, dtype.categories, codes, ordered=bool(dtype.ordered))

@@ -7,6 +7,7 @@ array. None, NaN, NaT, NA and null of any library then are NaN or an Arrow null.
 import datetime
 import decimal
 import numbers
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -174,6 +175,10 @@ def _infer_type(name: str, values: NDArray[Any]) -> Any:
         times = _numpy_times(objects)
         if times is not None:
             return pa.array(_to_arrow_unit(times), from_pandas=True)
+        if all(value is None or type(value) is int for value in objects):
+            with suppress(pa.ArrowException):  # of more than 76 digits
+                decimals = [None if value is None else decimal.Decimal(value) for value in objects]
+                return pa.array(decimals)
         if all(map(_is_real, objects)):
             return pa.array([None if value is None else _as_float(value) for value in objects])
         raise _mixed_types_error(name, objects, cause) from cause
