@@ -433,16 +433,17 @@ class Audit:
             judged at the same costs: those of this audit, or else those of the other one.
         """
         pair = [self.evaluation, other.evaluation]
-        given = [one.cost_matrix for one in pair]
-        leading = 0 if self.at_costs else 1
-        cost = given[leading]
+        own, others = (one.cost_matrix for one in pair)
+        cost = own if own is not None else others
         if measure is None:
             measure = "accuracy" if cost is None else "cost"
         pair = [replace(one, cost_matrix=cost) for one in pair]
         found = compare(*pair, measure=measure, margin=margin, level=self.level)
-        if measure != "cost" or np.array_equal(*given):
+        are_same = own is not None and others is not None and np.array_equal(own, others)
+        if measure != "cost" or are_same:
             return found
-        note = f" Both are judged at the costs of the {('first', 'second')[leading]}."
+        whose = "second" if own is None else "first"
+        note = f" Both are judged at the costs of the {whose}."
         return replace(found, sentence=found.sentence + note)
 
     @property
