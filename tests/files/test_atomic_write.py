@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.files.atomic_write import atomic_write, atomic_writes
+from sureleaf.files.atomic_write import atomic_write
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path):
@@ -112,54 +112,22 @@ def test_a_file_that_is_being_written_is_not_removed_by_another_writer(tmp_path)
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_several_files_are_replaced_together_or_not_at_all(tmp_path, monkeypatch):
+def test_two_files_are_replaced_when_both_are_written_or_not_at_all(tmp_path):
     page, numbers = tmp_path / "page", tmp_path / "numbers"
     page.write_bytes(b"old page")
-    numbers.write_bytes(b"old numbers")
-    replace, calls = os.replace, []
 
-    def fail_once(source, target):
-        calls.append(target)
-        if len(calls) == 2:
-            raise OSError(errno.EIO, "broken")
-        replace(source, target)
+    def write(content):
+        with atomic_write(page) as first, atomic_write(numbers) as second:
+            first.write(content)
+            second.write(content.upper())
+            if content == b"half":
+                raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "replace", fail_once)
-
-    def write():
-        with atomic_writes(page, numbers) as (first, second):
-            first.write(b"new page")
-            second.write(b"new numbers")
-
-    with pytest.raises(OSError, match="broken"):
-        write()
-    assert (page.read_bytes(), numbers.read_bytes()) == (b"old page", b"old numbers")
-    assert sorted(tmp_path.iterdir()) == [numbers, page]
-    write()
-    assert (page.read_bytes(), numbers.read_bytes()) == (b"new page", b"new numbers")
-    assert sorted(tmp_path.iterdir()) == [numbers, page]
-
-
-def test_a_signal_waits_until_both_files_have_their_names(tmp_path, monkeypatch):
-    page, numbers = tmp_path / "page", tmp_path / "numbers"
-    replace = os.replace
-
-    def interrupted(source, target):
-        replace(source, target)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(os, "replace", interrupted)
-
-    def write():
-        with atomic_writes(page, numbers):
-            pass
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            write()
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        write(b"half")
+    assert (page.read_bytes(), numbers.exists()) == (b"old page", False)
+    write(b"new")
+    assert (page.read_bytes(), numbers.read_bytes()) == (b"new", b"NEW")
     assert sorted(tmp_path.iterdir()) == [numbers, page]
 
 
@@ -213,15 +181,3 @@ def test_the_longest_names_can_be_written(tmp_path, name):
     with atomic_write(tmp_path / name) as file:
         file.write(b"all")
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_two_files_are_replaced_where_the_system_has_no_links(tmp_path, monkeypatch):
-    def refuse(source, target):
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refuse)
-    for content in (b"old", b"new"):
-        with atomic_writes(tmp_path / "page", tmp_path / "numbers") as files:
-            for file in files:
-                file.write(content)
-        assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == [content] * 2

@@ -3,11 +3,9 @@
 import os
 import secrets
 import shutil
-import signal
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -26,42 +24,29 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     link stays a link. A pipe or a terminal is written to directly. What a killed process has left
     behind is removed by the next one that writes the same file.
     """
-    with atomic_writes(path) as (file,):
-        yield file
-
-
-@contextmanager
-def atomic_writes(*paths: str | PathLike[str]) -> Iterator[tuple[BinaryIO, ...]]:
-    """Open several files as `atomic_write` does; all of them get their names, or none does."""
-    with ExitStack() as stack:
-        files, pending = [], []
-        for path in paths:
-            target = Path(os.path.realpath(path))
-            if target.exists() and not target.is_file():
-                files.append(_open_directly(path, target, stack))
-                continue
-            partial, file = _open_partial(path, target)
-            stack.callback(_remove, partial)
-            stack.callback(_close, file)
-            files.append(file)
-            pending.append((partial, target, file))
-        with _naming(paths[0]):
-            yield tuple(files)
-            for file in files:
-                file.flush()
-            for partial, target, file in pending:
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InvalidArgumentError(f"{path} is a folder. Give the name of a file in it.")
+    partial: Path | None = None
+    if target.exists() and not target.is_file():
+        file: BinaryIO = target.open("wb")
+    else:
+        partial, file = _open_partial(path, target)
+    try:
+        with _naming(path):
+            yield file
+            file.flush()
+            if partial is not None:
                 os.fsync(file.fileno())
                 if target.exists():
                     shutil.copymode(target, partial)
-        _publish([(partial, target) for partial, target, _ in pending])
-
-
-def _open_directly(path: Any, target: Path, stack: ExitStack) -> BinaryIO:
-    if target.is_dir():
-        raise InvalidArgumentError(f"{path} is a folder. Give the name of a file in it.")
-    file = target.open("wb")
-    stack.callback(_close, file)
-    return file
+                os.replace(partial, target)
+    finally:
+        with suppress(OSError):  # flushed, or given up: then a full disk was reported already
+            file.close()
+        if partial is not None:
+            with suppress(OSError):
+                partial.unlink()
 
 
 def _open_partial(path: Any, target: Path) -> tuple[Path, BinaryIO]:
@@ -109,17 +94,6 @@ def _remove_if_abandoned(partial: Path) -> None:
             partial.unlink()
 
 
-def _close(file: BinaryIO) -> None:
-    """Close a file that is flushed, or given up: then a full disk was reported already."""
-    with suppress(OSError):
-        file.close()
-
-
-def _remove(partial: Path) -> None:
-    with suppress(OSError):
-        partial.unlink()
-
-
 @contextmanager
 def _naming(path: Any) -> Iterator[None]:
     """Name the file in the error of a full disk, which otherwise names none."""
@@ -129,60 +103,3 @@ def _naming(path: Any) -> Iterator[None]:
         if error.filename is None and error.errno in DISK_FULL:
             error.filename = str(path)
         raise
-
-
-def _publish(pending: list[tuple[Path, Path]]) -> None:
-    """Give all files their names. No signal comes between; an error undoes what was done."""
-    done: list[tuple[Path, Path | None]] = []
-    with _without_signals():
-        try:
-            for partial, target in pending:
-                old = None
-                if len(pending) > 1 and target.exists():
-                    old = partial.with_name(partial.name + ".old.partial")
-                    _keep(target, old)
-                done.append((target, old))
-                os.replace(partial, target)
-        except OSError:
-            for target, old in done:
-                with suppress(OSError):
-                    target.unlink() if old is None else os.replace(old, target)
-            raise
-        finally:
-            for _, old in done:
-                if old is not None:
-                    _remove(old)
-
-
-def _keep(target: Path, old: Path) -> None:
-    """Give a file a second name, or copy it on file systems without hard links, such as FAT."""
-    try:
-        os.link(target, old)
-    except OSError:
-        shutil.copy2(target, old)
-
-
-@contextmanager
-def _without_signals() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait for a moment.
-
-    Their handlers are replaced, because a mask of signals holds for one thread only, and libraries
-    have started others.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    handlers = {number: signal.getsignal(number) for number in numbers}
-    replaced = [n for n, old in handlers.items() if old not in (None, signal.SIG_IGN)]
-    received: list[int] = []
-    for number in replaced:
-        signal.signal(number, lambda number, frame: received.append(number))
-    try:
-        yield
-    finally:
-        for number in replaced:
-            signal.signal(number, handlers[number])
-        for number in received:
-            signal.raise_signal(number)

@@ -17,7 +17,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
-from sureleaf.files.atomic_write import atomic_write, atomic_writes
+from sureleaf.files.atomic_write import atomic_write
 from sureleaf.report.document import (
     Provenance,
     ReportDocument,
@@ -72,9 +72,10 @@ class Report:
     def save(
         self, page: str | PathLike[str], json: str | PathLike[str], *, one_page: bool = False
     ) -> None:
-        """Write the page and the JSON: both files are replaced, or none is."""
-        with atomic_writes(page, json) as (page_file, json_file):
+        """Write the page and the JSON; no file is replaced before both are written."""
+        with atomic_write(page) as page_file, atomic_write(json) as json_file:
             page_file.write(self._page(one_page))
+            page_file.flush()
             json_file.write(self._json())
 
     def _json(self) -> bytes:
