@@ -91,9 +91,8 @@ def test_a_quote_that_is_not_closed_is_an_error(write: Any, end: str) -> None:
 
 
 def test_a_line_may_have_millions_of_characters(write: Any) -> None:
-    for length in (10**6, 5 * 10**6):
-        read = columns(write(f"a,b\n1,{'x' * length}\n2,y\n"))
-        assert [len(text) for text in read["b"]] == [length, 1]
+    read = columns(write(f"a,b\n1,{'x' * 5_000_000}\n2,y\n"))
+    assert [len(text) for text in read["b"]] == [5_000_000, 1]
     names = [f"column number {index}" for index in range(20_000)]
     wide = write(",".join(names) + "\n" + ",".join("1" * 20_000) + "\n")
     assert read_file(wide).num_columns == len(column_names(wide)) == 20_000
@@ -178,7 +177,7 @@ def test_the_unnamed_index_that_pandas_writes_is_dropped(tmp_path: pathlib.Path)
 # ---- types of columns ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("late", ["text", "1.5", "1,5", "?", "12345678901234567890"])
+@pytest.mark.parametrize("late", ["text", "1,5", "12345678901234567890"])
 def test_the_type_of_a_column_does_not_depend_on_the_order_of_its_cells(
     write: Any, late: str
 ) -> None:

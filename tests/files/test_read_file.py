@@ -117,14 +117,6 @@ def test_numbers_are_text_if_quoted_mixed_with_text_or_on_request(write: Any) ->
     assert columns(write("a,n\n01,5\n2,6\n"), text_columns=["a", "b"])["a"] == ["01", "2"]
 
 
-def test_a_column_is_text_however_far_down_its_first_text_is(write: Any) -> None:
-    rows = "".join(f"{i},1\n" for i in range(300_000))
-    with pytest.warns(UserWarning, match="'a' of data.csv is text, because 'x' is not a number"):
-        table = read_file(write(f"a,b\n{rows}x,1\n"))
-    assert table.schema.types == [pa.string(), pa.int64()]
-    assert table.num_rows == 300_001
-
-
 def test_bools_dates_and_times_are_detected(write: Any) -> None:
     kinds = [
         column.kind
@@ -133,12 +125,6 @@ def test_bools_dates_and_times_are_detected(write: Any) -> None:
         ).schema
     ]
     assert kinds == ["categorical", "date", "date", "date"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_unicode_text_is_read_with_or_without_a_byte_order_mark(write: Any, encoding: str) -> None:
-    path = write("größe,n\nüber,1\n".encode(encoding))
-    assert columns(path) == {"größe": ["über"], "n": [1]}
 
 
 def test_the_text_columns_of_a_schema_are_read_as_text_from_a_new_file(write: Any) -> None:

@@ -42,13 +42,3 @@ def test_every_misprint_is_listed_with_what_it_should_be() -> None:
     assert "table 4, n = 50, (.9, .9): .8941 instead of .9841" in shown
     assert "table 8, n = 10, (.6, .6): .5516 instead of .5316" in shown
     assert "example 2, mle, p_max: .7134 instead of .7143" in shown
-
-
-def test_the_totals_count_the_library_apart_from_arithmetic() -> None:
-    shown = " ".join(rendered(summary_text(DOCUMENT), 100).split())
-    assert shown.endswith(
-        "1,586 figures: 1,130 as defined, 437 from another computation, 19 misprints. "
-        "1,556 computed by this library's functions: 1,105 as defined, 434 from another "
-        "computation, 17 misprints. "
-        "30 arithmetic of the document: 25 as defined, 3 from another computation, 2 misprints."
-    )

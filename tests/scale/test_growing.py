@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sureleaf import TreeClassifier, _kernel
+from sureleaf import _kernel
 from sureleaf.scale import Roles, growing, read_rows, training
 from sureleaf.scale.coding import CodedPart
 from sureleaf.scale.growing import LocalParts, count_part, start_part
@@ -208,12 +208,3 @@ def test_the_kernel_refuses_wrong_codes_nodes_and_histograms(rows_of):
         _kernel.advance_rows(table, 3, zeros, *splits[:2], zeros[:1] - 1, splits[3])
     with pytest.raises(TypeError, match="wrong type or shape"):
         _kernel.make_table([np.array(["a"], object)], [-1], [False], 1)
-
-
-def test_a_fit_in_memory_and_one_by_levels_predict_the_same(rows_of):
-    table = few_valued_table(900).drop_columns(["weight"])
-    X = table.drop_columns(["class"])
-    model = TreeClassifier(random_state=0, n_jobs=1).fit(in_parts(table, 100), "class")
-    exact = TreeClassifier(random_state=0, n_jobs=1).fit(X, table["class"])
-    assert_same_tree(model.tree_, exact.tree_)
-    np.testing.assert_array_equal(model.predict_proba(X), exact.predict_proba(X))
