@@ -39,8 +39,6 @@ from sureleaf.errors import InvalidArgumentError, TextColumnWarning, shortened
 from sureleaf.formatting import visible
 from sureleaf.progress import progress_enabled
 
-__all__ = ["application", "main"]
-
 # typer contains a copy of click since 0.16; before, it used the click package. In both, all errors
 # about arguments derive from one class, which derives from Exception.
 ArgumentError: type[Exception] = next(

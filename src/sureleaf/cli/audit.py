@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sureleaf.commands.question import Question
     from sureleaf.report.audit_report import AuditAnswer
 
-__all__ = ["audit"]
-
 
 @options.with_options(
     model=typer.Argument(

@@ -8,8 +8,6 @@ from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["certificate"]
-
 
 @options.with_options(
     source=typer.Argument(

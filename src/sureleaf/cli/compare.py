@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sureleaf.evaluation import Evaluation
     from sureleaf.evaluation.designs import Design
 
-__all__ = ["compare"]
-
 _RESULT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "as_json"})
 _EVALUATION_OPTIONS = _RESULT_OPTIONS | {"method", "independent"}
 _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv"}

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sureleaf.evaluation import NoChange, NotWorthwhile
     from sureleaf.evaluation.learning_curves import Schedule
 
-__all__ = ["curve"]
-
 
 @options.with_options(
     sizes=option(

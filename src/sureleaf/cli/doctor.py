@@ -10,8 +10,6 @@ import typer
 
 from sureleaf.cli import options
 
-__all__ = ["doctor", "installed_versions"]
-
 REQUIRED = (
     "numpy",
     "scipy",

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sureleaf.commands.question import Question
     from sureleaf.evaluation.designs import Design
 
-__all__ = ["evaluate"]
-
 
 @options.with_options(
     save=option("File to save the evaluation to, for sureleaf compare."),

@@ -7,8 +7,6 @@ from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError, suggestion
 
-__all__ = ["export"]
-
 _FORMATS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
 _DIALECTS = ("duckdb", "sqlite", "postgresql", "spark")
 _SUFFIXES = {

@@ -10,8 +10,6 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
 
-__all__ = ["fit"]
-
 
 @options.with_options(
     output=option("File to save the model to.", "-o", metavar="FILE"),

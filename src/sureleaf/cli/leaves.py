@@ -13,8 +13,6 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
 
-__all__ = ["leaves"]
-
 SHOWN_LEAVES = 20
 
 _AT_COSTS = (

@@ -23,29 +23,6 @@ if TYPE_CHECKING:
     from sureleaf.files import CsvFormat
     from sureleaf.scale import SourceRows
 
-__all__ = [
-    "Classes",
-    "OptionGroup",
-    "TableOptions",
-    "check_held_out",
-    "check_output",
-    "choice",
-    "column",
-    "decided_by",
-    "evaluated_model",
-    "option",
-    "read_cost",
-    "read_csv_format",
-    "read_design",
-    "read_label",
-    "read_labels",
-    "read_names",
-    "tables",
-    "tree_options",
-    "unlabelled_note",
-    "with_options",
-]
-
 # ---- groups of options -------------------------------------------------------------------------
 
 

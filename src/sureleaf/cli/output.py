@@ -23,19 +23,6 @@ from sureleaf.formatting import visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = [
-    "complete_choices",
-    "complete_column",
-    "exit_silently",
-    "flush",
-    "prepare_streams",
-    "repeat_command",
-    "sha256",
-    "show",
-    "show_json",
-    "standard_output",
-]
-
 
 def show(*parts: "RenderableType") -> None:
     """Print rich text, one part below the other; in colour only on a terminal."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from sureleaf.commands.plan import Plan, StudyPlan
 
-__all__ = ["plan"]
-
 
 class Setting(NamedTuple):
     """An option as data: what it sets, its type and its help."""

@@ -11,8 +11,6 @@ from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["predict"]
-
 
 @options.with_options(
     output=option(

@@ -3,8 +3,6 @@
 from sureleaf.cli import options
 from sureleaf.cli.options import option
 
-__all__ = ["rank"]
-
 
 @options.with_options(
     by=option(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
     from sureleaf.report.request import Progress
 
-__all__ = ["page_path", "report"]
-
 
 @options.with_options(
     output=option(

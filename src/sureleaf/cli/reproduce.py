@@ -10,8 +10,6 @@ from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["reproduce"]
-
 _EXPERIMENT = "The experiment of chawla2006"
 
 

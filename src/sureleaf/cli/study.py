@@ -11,8 +11,6 @@ from sureleaf.cli import options
 if TYPE_CHECKING:
     from sureleaf.studies import StatusCounts, Store, Study
 
-__all__ = ["draw_progress", "study"]
-
 study = typer.Typer(
     name="study",
     help="Compare many learners on many data sets; every result is kept and can be resumed.",

@@ -8,8 +8,6 @@ from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.cli.output import complete_choices
 
-__all__ = ["test"]
-
 _QUESTIONS = ("rate", "rates", "differences", "mcnemar")
 
 

@@ -1,3 +1,1 @@
 """What commands share: reading a question, predictions, plans, terminal text and JSON."""
-
-__all__: list[str] = []

@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.bootstrap_errors import BootstrapError
     from sureleaf.model.leaf_table import LeafTable
 
-__all__ = [
-    "comparison_values",
-    "curve_values",
-    "evaluation_values",
-    "fit_values",
-    "guaranteed_values",
-    "leaf_values",
-    "many_values",
-    "ranking_values",
-]
-
 Values = dict[str, Any]
 
 

@@ -20,15 +20,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, suggestion
 
-__all__ = [
-    "Encoded",
-    "TreeOptions",
-    "fitted_for",
-    "libraries_of",
-    "read_model",
-    "read_tree_options",
-]
-
 _OURS = ("TreeClassifier", "TreeClassifier.c45", "BaggedTreesClassifier")
 _TRUSTED = ("sureleaf", "sklearn")
 """Libraries all of whose classes may be called; of others, those with a method ``fit``."""

@@ -18,19 +18,6 @@ from sureleaf.formatting import count_of
 from sureleaf.levels.p_max_estimates import METHODS
 from sureleaf.levels.search import smallest_count
 
-__all__ = [
-    "Plan",
-    "RowsPlan",
-    "StudyPlan",
-    "make_plan",
-    "plan_rows",
-    "plan_study",
-    "rows_table",
-    "study_table",
-    "tables",
-]
-
-
 # Rows of a node.
 
 

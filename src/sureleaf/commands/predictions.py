@@ -23,18 +23,6 @@ from sureleaf.table import RowStream
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
 
-__all__ = [
-    "PredictionSummary",
-    "is_model",
-    "load_tree",
-    "notes",
-    "output_format",
-    "predict_rows",
-    "show_predicted",
-    "without_formulas",
-    "write_predictions",
-]
-
 
 _FORMATS: Final = {
     ".csv": "csv",

@@ -14,8 +14,6 @@ from sureleaf.comparison import DifferenceTest, compare_rates, mcnemar, paired_t
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import level_percent, p_equals, p_value, percent
 
-__all__ = ["QUESTIONS", "Method", "PublishedTest", "read_test", "show_test"]
-
 
 @dataclass(frozen=True)
 class Method:

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.files import CsvFormat, read_file
 
-__all__ = ["Question", "read_question"]
-
 
 @dataclass(frozen=True, eq=False)
 class Question:

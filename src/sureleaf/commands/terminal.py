@@ -43,25 +43,6 @@ if TYPE_CHECKING:
     from sureleaf.report.audit_report import AuditAnswer
     from sureleaf.report.document import ReportDocument
 
-__all__ = [
-    "design_text",
-    "interval_bar",
-    "largest_leaves",
-    "number_table",
-    "show_audit",
-    "show_comparison",
-    "show_curve",
-    "show_evaluation",
-    "show_fit",
-    "show_leaves",
-    "show_many",
-    "show_ranking",
-    "show_report",
-    "show_subgroups",
-    "show_where",
-    "sparkline",
-]
-
 
 def escape(text: object) -> str:
     """Return a name, label or rule for a line with markup, with visible control characters."""

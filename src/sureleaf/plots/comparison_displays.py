@@ -15,8 +15,6 @@ from sureleaf.plots.display import BLUE, GREEN, GREY, INK, RED, Display, write
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ComparisonDisplay", "RanksDisplay"]
-
 _COLOURS = {"better": BLUE, "worse": RED, "equivalent": GREEN, "undecided": "#6f6f6f"}
 _MARKERS = {"better": "o", "worse": "s", "equivalent": "D", "undecided": "o"}
 

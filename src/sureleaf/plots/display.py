@@ -12,25 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLUE",
-    "COLOURS",
-    "GREEN",
-    "GREY",
-    "INK",
-    "NOTE",
-    "RED",
-    "Display",
-    "new_axes",
-    "new_figure",
-    "percent",
-    "rows_axis",
-    "save",
-    "style_axes",
-    "unit_square",
-    "write",
-]
-
 # Distinguishable with colour blindness and in grey print (Okabe and Ito, 2008, Color Universal
 # Design).
 INK, BLUE, RED, GREEN, GREY = "#1b1b1b", "#0072b2", "#d55e00", "#009e73", "#9a9a9a"

@@ -29,8 +29,6 @@ from sureleaf.plots.display import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LearningCurveDisplay", "ReliabilityDisplay", "RocDisplay"]
-
 
 def _shortened(name: str, longest: int) -> str:
     return name if len(name) <= longest else f"{name[: longest - 3]}..."

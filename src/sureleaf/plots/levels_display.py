@@ -24,8 +24,6 @@ from sureleaf.plots.display import COLOURS, GREY, INK, NOTE, Display, rows_axis,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LevelsDisplay"]
-
 
 _POINTS = 120
 _LINE_STYLES: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))

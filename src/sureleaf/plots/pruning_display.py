@@ -14,8 +14,6 @@ from sureleaf.plots.display import BLUE, INK, NOTE, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PruningDisplay"]
-
 _MOST_SIZES = 60
 _MOST_LABELS = 11
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
     from sureleaf.model.leaf_table import LeafTable
 
-__all__ = ["LeavesDisplay", "TreeDisplay"]
-
 
 _MAX_ENDS = 24
 _LETTER_WIDTH = 0.078  # inches

@@ -35,8 +35,6 @@ from sureleaf.report.sections.answer import (
 from sureleaf.report.sections.data import ClassCount
 from sureleaf.report.sections.tree import WantedLevels
 
-__all__ = ["MEASURE_WORDS", "AuditAnswer", "audit_answer", "audit_document", "write_audit"]
-
 Tone = Literal["good", "warn", "bad", "plain"]
 
 

@@ -32,19 +32,6 @@ from sureleaf.progress import track
 from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare, start_stage
 from sureleaf.table import EncodedTable
 
-__all__ = [
-    "EvaluatedModel",
-    "EvaluatedSize",
-    "ModelEvaluations",
-    "curve_sizes",
-    "decides_by_costs",
-    "evaluate_models",
-    "max_categories",
-    "numeric_matrix",
-    "report_tree",
-    "sized_tree",
-]
-
 MAX_CATEGORIES = 50
 MAX_CELLS = 100_000_000
 """Cells of all indicator columns together: 400 MB."""

@@ -9,8 +9,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-__all__ = ["Definition", "LeafTerms", "define", "leaf_terms"]
-
 
 @dataclass(frozen=True)
 class Definition:

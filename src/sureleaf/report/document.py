@@ -29,17 +29,6 @@ from sureleaf.report.sections.quality import QualitySection, quality_section
 from sureleaf.report.sections.simplicity import SimplicitySection, simplicity_section
 from sureleaf.report.sections.tree import TreeSection, embedded_tree, tree_section
 
-__all__ = [
-    "PAGES",
-    "Page",
-    "Provenance",
-    "ReportDocument",
-    "build_document",
-    "embedded_values",
-    "json_schema",
-    "package_versions",
-]
-
 
 @dataclass(frozen=True)
 class Page:

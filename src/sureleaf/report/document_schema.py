@@ -12,15 +12,6 @@ from functools import cache
 from inspect import cleandoc
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-__all__ = [
-    "REPORT_SCHEMA",
-    "ReportSchema",
-    "field_tables",
-    "plain_values",
-    "schema_of",
-    "type_fault",
-]
-
 ReportSchema = Literal["sureleaf-report/1"]
 REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/1"
 """The version of the document; it changes if a key is renamed, removed or gets a new meaning."""

@@ -9,8 +9,6 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Evaluation, Measure
 
-__all__ = ["IntervalEstimate", "estimate_measure", "finite", "finite_list", "interval_estimate"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalEstimate:

@@ -17,8 +17,6 @@ from sureleaf.exports import from_json
 from sureleaf.report.document import ReportDocument
 from sureleaf.report.document_schema import REPORT_SCHEMA, type_fault
 
-__all__ = ["compare_reports", "read_report"]
-
 
 def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     """Read a file that `sureleaf report --json` wrote.

@@ -28,8 +28,6 @@ from sureleaf.report.document_schema import plain_values
 from sureleaf.report.request import Budget, Origin, Progress, ReportRequest
 from sureleaf.report.results import compute_results
 
-__all__ = ["Report", "make_report"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:

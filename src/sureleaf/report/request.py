@@ -9,18 +9,6 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
 
-__all__ = [
-    "STAGES",
-    "Budget",
-    "ComparedMeasure",
-    "Origin",
-    "Progress",
-    "ReportRequest",
-    "budget_for",
-    "is_rare",
-    "start_stage",
-]
-
 
 @dataclass(frozen=True)
 class Budget:

@@ -43,8 +43,6 @@ from sureleaf.report.request import (
 )
 from sureleaf.table import EncodedTable, read_table
 
-__all__ = ["ReportResults", "compute_results", "is_called_positive"]
-
 
 @dataclass(frozen=True, eq=False)
 class ReportResults:

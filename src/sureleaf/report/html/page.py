@@ -24,8 +24,6 @@ from sureleaf.report.sections.answer import QUESTIONS
 from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.tree import by_column
 
-__all__ = ["AUDIT_SCHEMA", "fragment", "render_audit", "render_page", "render_study", "why_flagged"]
-
 AUDIT_SCHEMA = "sureleaf-audit/1"
 MAX_RULES = 150
 """With more leaves, the rules are written by the script: they would be half of the page."""

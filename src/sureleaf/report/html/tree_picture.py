@@ -13,8 +13,6 @@ from markupsafe import Markup, escape
 
 from sureleaf import formatting
 
-__all__ = ["Branch", "TreePicture", "tree_picture"]
-
 MOST_ENDS = 12
 WIDTH, SMALLEST = 1140.0, 0.8
 """The width of the page on a desk, in pixels, and how far a wider drawing is made smaller."""

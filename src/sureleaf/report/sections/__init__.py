@@ -2,5 +2,3 @@
 
 `sureleaf.report.document` lists them; the page draws each with the template of the same name.
 """
-
-__all__: list[str] = []

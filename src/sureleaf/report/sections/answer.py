@@ -38,16 +38,6 @@ from sureleaf.report.sections.models import (
 from sureleaf.report.sections.quality import MISSED, QualitySection
 from sureleaf.report.sections.tree import Node, TreeSection, WantedLevels
 
-__all__ = [
-    "AnswerSection",
-    "LeadingMeasure",
-    "Sentence",
-    "answer_section",
-    "costs_text",
-    "leading_measure",
-    "wanted_text",
-]
-
 Tone = Literal["good", "warn", "bad", "plain"]
 QUESTIONS = {"good": "Is it good?", "trust": "Can it be trusted?", "next": "What to do?"}
 """The questions of the first screen, by the topic of their answer."""

@@ -10,8 +10,6 @@ from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data_checks import DataWarning, check_data
 from sureleaf.table import Column
 
-__all__ = ["ClassCount", "ColumnKind", "DataSection", "column_kind", "data_section"]
-
 ColumnKind = Literal["number", "category", "ordered", "date", "bool", "left out"]
 
 _KINDS: dict[str, ColumnKind] = {

@@ -15,8 +15,6 @@ from sureleaf.formatting import count_of, percent
 from sureleaf.report.results import ReportResults
 from sureleaf.table import Column
 
-__all__ = ["DataWarning", "check_data", "looks_like_identifier", "row_hashes"]
-
 MIN_CLASS_ROWS = 10
 MANY_MISSING = 0.5
 LEAK_ACCURACY = 0.99

@@ -8,9 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.levels.decisions import cheapest_decision
 
-__all__ = ["NEVER_POSITIVE", "Decision", "decide_binary", "decide_classes", "implied_threshold"]
-
-
 Floats = NDArray[np.float64]
 
 NEVER_POSITIVE = 1.0001

@@ -29,16 +29,6 @@ from sureleaf.report.sections.models import (
     words_of,
 )
 
-__all__ = [
-    "FEW_ROWS",
-    "Curve",
-    "ErrorSection",
-    "differences_text",
-    "error_section",
-    "rows_text",
-    "without_tests",
-]
-
 SIZES_AHEAD = (1, 1.5, 2, 3, 5, 10)
 """The learning curve is extrapolated to these multiples of the rows."""
 RowsHelp = Literal["yes", "a little", "hardly", "unclear"]

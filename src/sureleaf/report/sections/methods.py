@@ -15,8 +15,6 @@ from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.models import comparison_margin, words_of
 
-__all__ = ["MethodsSection", "methods_section"]
-
 
 @dataclass(frozen=True)
 class MethodsSection:

@@ -23,20 +23,6 @@ from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
 
-__all__ = [
-    "ComparedModel",
-    "MeasureWords",
-    "ModelComparison",
-    "ModelsSection",
-    "better_models",
-    "is_settled",
-    "leading_rival",
-    "models_section",
-    "models_text",
-    "words_of",
-]
-
-
 _BETTER = {
     "accuracy": ("more accurate", "less accurate", "as accurate as"),
     "auc": ("better at ranking", "worse at ranking", "ranks as well as"),

@@ -16,8 +16,6 @@ from sureleaf.report.sections.error import ErrorSection
 from sureleaf.report.sections.quality import MeasureEstimate, QualitySection
 from sureleaf.report.sections.tree import TreeSection
 
-__all__ = ["PaperNumber", "PaperSection", "Reference", "paper_section"]
-
 
 @dataclass(frozen=True)
 class PaperNumber:

@@ -26,8 +26,6 @@ from sureleaf.report.estimates import (
 from sureleaf.report.results import ReportResults, is_called_positive
 from sureleaf.report.sections.decision import Decision, decide_binary, decide_classes
 
-__all__ = ["QualitySection", "RocBand", "quality_section", "roc_band"]
-
 DIGITS = 4
 MAX_SCORED_ROWS = 4_000
 MEANINGS = {

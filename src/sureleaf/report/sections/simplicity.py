@@ -17,8 +17,6 @@ from sureleaf.report.sections.models import (
     words_of,
 )
 
-__all__ = ["SimplicitySection", "SizeEstimate", "price_text", "simplicity_section"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SizeEstimate(IntervalEstimate):

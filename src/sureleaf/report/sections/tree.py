@@ -20,13 +20,6 @@ from sureleaf.table import Column, EncodedTable
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 
-__all__ = [
-    "Node",
-    "TreeSection",
-    "WantedLevels",
-    "tree_section",
-]
-
 MAX_EXAMPLES = 40
 
 Unseen = Literal["mixture", "stop", "error"]
