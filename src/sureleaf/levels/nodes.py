@@ -82,11 +82,7 @@ def confidence(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) ->
     >>> confidence(100, [0.53, 0.166], threshold=1 / 6).round(2)
     array([1. , 0.5])
     """
-    if is_half(threshold):
-        return scalar_or_array(
-            _kernel.confidence(*broadcast(n=check_rows("n", n), p_max=check_p_max(p_max)))
-        )
-    return scalar_or_array(at_threshold(*_threshold_arguments(n, p_max, threshold)))
+    return scalar_or_array(at_threshold(*_arguments(n, p_max, threshold)))
 
 
 @overload
@@ -125,11 +121,20 @@ def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Nu
     >>> round(utility(100, 0.53, threshold=1 / 6), 4)
     0.53
     """
-    if not is_half(threshold):
-        n_rows, p, cut = _threshold_arguments(n, p_max, threshold)
-        return scalar_or_array(saving(p, cut, at_threshold(n_rows, p, cut)))
-    n_rows, p = broadcast(n=check_rows("n", n), p_max=check_p_max(p_max))
-    return scalar_or_array((1 - p) + (2 * p - 1) * _kernel.confidence(n_rows, p))
+    n_rows, p, cut = _arguments(n, p_max, threshold)
+    return scalar_or_array(saving(p, cut, at_threshold(n_rows, p, cut)))
+
+
+def _arguments(
+    n: ArrayLike, p: ArrayLike, threshold: ArrayLike, **others: FloatArray
+) -> tuple[FloatArray, ...]:
+    """Return checked arrays of one shape; p is p_max at equal costs, else that of a class."""
+    return broadcast(
+        n=check_rows("n", n),
+        p_max=check_p_max(p) if is_half(threshold) else check_unit_interval("p_max", p),
+        threshold=check_unit_interval("threshold", threshold),
+        **others,
+    )
 
 
 # ---- decisions at a cost threshold ---------------------------------------------------------------
@@ -143,19 +148,13 @@ def is_half(threshold: ArrayLike) -> bool:
     return np.ndim(threshold) == 0 and threshold == 0.5
 
 
-def _threshold_arguments(
-    n: ArrayLike, p: ArrayLike, threshold: ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    n_rows, p_class, cut = broadcast(
-        n=check_rows("n", n),
-        p_max=check_unit_interval("p_max", p),
-        threshold=check_unit_interval("threshold", threshold),
-    )
-    return n_rows, p_class, cut
-
-
 def at_threshold(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
     """Return P(n rows lead to the cheaper decision), for checked arrays of one shape."""
+    equal = threshold == 0.5  # exactly (5), in its own arithmetic
+    larger = np.where(equal & ~np.isnan(p), np.clip(np.maximum(p, 1.0 - p), 0.5, 1.0), 0.5)
+    at_equal = np.where(np.isnan(n + p), np.nan, _kernel.confidence(n.copy(), larger))
+    if equal.all():
+        return at_equal
     whole = np.floor(n)
     finite = np.where(np.isfinite(whole), whole, 0.0)
     above = _decides_above(finite, p, threshold)
@@ -165,11 +164,7 @@ def at_threshold(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatAr
     value = np.where(p > threshold, above, 1.0 - above)
     value = np.where(np.isinf(n), 1.0, value)
     value = np.where((p == threshold) | (n == 0), 0.5, value)
-    equal = threshold == 0.5  # exactly (5), in its own arithmetic
-    if equal.any():
-        larger = np.where(np.isnan(p), 0.5, np.clip(np.maximum(p, 1.0 - p), 0.5, 1.0))
-        value = np.where(equal, _kernel.confidence(n.copy(), larger), value)
-    return np.where(np.isnan(n + p + threshold), np.nan, value)
+    return np.where(np.isnan(n + p + threshold), np.nan, np.where(equal, at_equal, value))
 
 
 def _decides_above(n: FloatArray, p: FloatArray, threshold: FloatArray) -> FloatArray:
@@ -308,25 +303,26 @@ def node_confidence(
     >>> round(node_confidence(5, 0.5, 0.6), 6), round(node_confidence(5, 0.5, 0.6, empty="coin"), 6)
     (0.60633, 0.621955)
     """
-    is_coin = _is_coin(empty)
-    if not is_half(threshold):
-        n_rows, part, p, cut = _node_arguments(n, share, p_max, threshold)
-        return scalar_or_array(_node_at_threshold(n_rows, part, p, cut, 0.5 if is_coin else 0.0))
-    n_rows, part, p = broadcast(
-        n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
-    )
-    return scalar_or_array(_kernel.node_confidence(n_rows, part, p, is_coin))
+    shares = check_unit_interval("share", share)
+    n_rows, p, cut, part = _arguments(n, p_max, threshold, share=shares)
+    return scalar_or_array(_levels_of_nodes(n_rows, part, p, cut, empty)[0])
 
 
-def _node_arguments(
-    n: ArrayLike, share: ArrayLike, p: ArrayLike, threshold: ArrayLike
-) -> tuple[FloatArray, ...]:
-    return broadcast(
-        n=check_rows("n", n),
-        share=check_unit_interval("share", share),
-        p_max=check_unit_interval("p_max", p),
-        threshold=check_unit_interval("threshold", threshold),
-    )
+def _levels_of_nodes(
+    n: FloatArray, share: FloatArray, p: FloatArray, threshold: FloatArray, empty: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return (9) of each node and its term of (11), for checked arrays of one shape."""
+    if empty not in ("coin", "miss"):
+        raise InvalidArgumentError(
+            f"empty must be 'coin' or 'miss'; got {empty!r}. "
+            "With 'coin' a node without rows guesses, 'miss' is (9) as printed."
+        )
+    is_coin = empty == "coin"
+    if (threshold == 0.5).all():
+        level = _kernel.node_confidence(n, share, np.maximum(p, 1.0 - p), is_coin)
+    else:
+        level = _node_at_threshold(n, share, p, threshold, 0.5 if is_coin else 0.0)
+    return level, saving(p, threshold, level)
 
 
 def node_utility(
@@ -353,16 +349,9 @@ def node_utility(
     >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="coin")
     (0.25, 0.5)
     """
-    is_coin = _is_coin(empty)
-    if not is_half(threshold):
-        n_rows, part, p, cut = _node_arguments(n, share, p_max, threshold)
-        level = _node_at_threshold(n_rows, part, p, cut, 0.5 if is_coin else 0.0)
-        return scalar_or_array(saving(p, cut, level))
-    n_rows, part, p = broadcast(
-        n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
-    )
-    level = _kernel.node_confidence(n_rows, part, p, is_coin)
-    return scalar_or_array((1 - p) + (2 * p - 1) * level)
+    shares = check_unit_interval("share", share)
+    n_rows, p, cut, part = _arguments(n, p_max, threshold, share=shares)
+    return scalar_or_array(_levels_of_nodes(n_rows, part, p, cut, empty)[1])
 
 
 def tree_levels(
@@ -407,15 +396,15 @@ def tree_levels(
     >>> round(levels.confidence, 4), round(levels.utility, 4)
     (0.8145, 0.6828)
     """
-    parts, is_coin = check_distribution("shares", shares), _is_coin(empty)
-    at_half = is_half(threshold)
     check_number("threshold", threshold, low=0, high=1)
-    n_rows, parts, p = broadcast(
+    at_half = is_half(threshold)
+    n_rows, parts, p, cut = broadcast(
         n=check_rows("n", n)[..., np.newaxis],
-        shares=parts,
+        shares=check_distribution("shares", shares),
         p_max=check_p_max(p_max, core=1)
         if at_half
         else check_unit_interval("p_max", p_max, core=1),
+        threshold=np.array(threshold, dtype=np.float64),
     )
     n_shares = np.shape(shares)[-1]
     if parts.shape[-1] != n_shares:
@@ -423,23 +412,7 @@ def tree_levels(
             f"p_max must have one value for each of the {n_shares} shares, or one for all; "
             f"got {parts.shape[-1]} values. Give shares and p_max of equal length."
         )
-    if at_half:
-        level = _kernel.node_confidence(n_rows, parts, p, is_coin)
-        gain = (1 - p) + (2 * p - 1) * level
-    else:
-        cut = np.full(p.shape, float(threshold))
-        level = _node_at_threshold(n_rows, parts, p, cut, 0.5 if is_coin else 0.0)
-        gain = saving(p, cut, level)
-    confidence = (parts * level).sum(axis=-1)
-    utility = (parts * gain).sum(axis=-1)
+    levels = _levels_of_nodes(n_rows, parts, p, cut, empty)
     # rounding of the shares must not lift a level above 1
-    return TreeLevels(*(scalar_or_array(np.minimum(total, 1.0)) for total in (confidence, utility)))
-
-
-def _is_coin(empty: str) -> bool:
-    if empty not in ("coin", "miss"):
-        raise InvalidArgumentError(
-            f"empty must be 'coin' or 'miss'; got {empty!r}. "
-            "With 'coin' a node without rows guesses, 'miss' is (9) as printed."
-        )
-    return empty == "coin"
+    totals = ((parts * level).sum(axis=-1) for level in levels)
+    return TreeLevels(*(scalar_or_array(np.minimum(total, 1.0)) for total in totals))

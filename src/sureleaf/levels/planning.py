@@ -3,7 +3,7 @@
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
 from sureleaf.arguments import (
@@ -18,6 +18,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.levels.nodes import at_threshold, is_half, saving
 from sureleaf.levels.nodes import confidence as confidence_of
+from sureleaf.levels.search import halved
 
 
 def range_of(name: str, given: ArrayLike) -> tuple[float, float]:
@@ -182,19 +183,21 @@ def _smallest_odd_rows(p: FloatArray, sure: FloatArray, useful: FloatArray) -> F
     reachable &= (useful < p) | (useful == p) & ((p == 1) | (p == 0.5))
     high = np.full(p.shape, (_MOST_ROWS - 1) / 2)  # n = 2 half + 1
     reachable &= _reached(2 * high + 1, p, sure, useful)
-    low = np.zeros(p.shape)
-    for _ in range(53):
-        half = np.floor((low + high) / 2)
-        there = _reached(2 * half + 1, p, sure, useful)
-        low, high = np.where(there, low, np.minimum(half + 1, high)), np.where(there, half, high)
+
+    def is_below(half: FloatArray) -> NDArray[np.bool_]:
+        return ~_reached(2 * half + 1, p, sure, useful)
+
+    _, high = halved(is_below, np.zeros(p.shape), high, 53, whole=True)
     needed = np.where(_reached(np.zeros(p.shape), p, sure, useful), 0.0, 2 * high + 1)
     return np.where(reachable, needed, np.nan)
 
 
-def _reached(n: FloatArray, p: FloatArray, sure: FloatArray, useful: FloatArray) -> FloatArray:
+def _reached(
+    n: FloatArray, p: FloatArray, sure: FloatArray, useful: FloatArray
+) -> NDArray[np.bool_]:
     level = np.asarray(confidence_of(n, np.where(np.isnan(p), 0.5, p)))
     enough = (level >= sure - _ROUNDING) & ((1 - p) + (2 * p - 1) * level >= useful - _ROUNDING)
-    return np.asarray(enough)
+    return np.asarray(enough, dtype=np.bool_)
 
 
 # ---- at a cost threshold -------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import pytest
 import statsmodels.api as statsmodels
 from scipy.stats import binom, t
 from sklearn.datasets import load_breast_cancer
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -72,37 +71,6 @@ def test_many_classes_are_judged_by_the_predicted_one() -> None:
     table = np.array([[0.9, 0.05, 0.05], [0.1, 0.8, 0.1]])
     found = measures.expected_calibration_error(["a", "b"], table, labels=["a", "b", "c"])
     assert found == pytest.approx((0.1 + 0.2) / 2)
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS + 0.5])
-def test_the_parts_add_up_to_the_quadratic_loss(weights) -> None:
-    parts = measures.decompose_quadratic_loss(HAPPENED, STATED, sample_weight=weights)
-    loss = measures.quadratic_loss(HAPPENED, STATED, sample_weight=weights)
-    assert parts.loss == pytest.approx(loss)
-    assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(loss)
-    fitted = IsotonicRegression().fit(STATED, HAPPENED, weights).predict(STATED)
-    recalibrated = measures.quadratic_loss(HAPPENED, fitted, sample_weight=weights)
-    assert parts.miscalibration == pytest.approx(loss - recalibrated)
-    base = np.full(400, np.average(HAPPENED, weights=weights))
-    assert parts.uncertainty == pytest.approx(
-        measures.quadratic_loss(HAPPENED, base, sample_weight=weights)
-    )
-
-
-def test_no_part_is_negative_and_the_base_rate_has_none() -> None:
-    table = GENERATOR.dirichlet([1, 1, 1], 90)
-    truth = np.repeat([0, 1, 2], 30)
-    parts = measures.decompose_quadratic_loss(truth, table)
-    assert min(parts.miscalibration, parts.discrimination, parts.uncertainty) >= 0
-    constant = measures.decompose_quadratic_loss(truth, np.full((90, 3), 1 / 3))
-    assert constant.miscalibration == pytest.approx(0, abs=1e-12)
-    assert constant.discrimination == pytest.approx(0, abs=1e-12)
-
-
-def test_one_class_alone_has_no_uncertainty() -> None:
-    parts = measures.decompose_quadratic_loss([1, 1], [0.8, 0.6])
-    assert parts.uncertainty == 0.0
-    assert parts.miscalibration == pytest.approx(parts.loss)
 
 
 def test_rows_predicted_again_by_other_models_do_not_narrow_the_band() -> None:

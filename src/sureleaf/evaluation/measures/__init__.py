@@ -3,11 +3,9 @@
 from sureleaf.evaluation.measures.calibration import (
     CalibrationCurve,
     CalibrationLine,
-    LossDecomposition,
     calibration_curve,
     calibration_line,
     correct_priors,
-    decompose_quadratic_loss,
     expected_calibration_error,
 )
 from sureleaf.evaluation.measures.costs import (
@@ -49,7 +47,6 @@ __all__ = [
     "CalibrationLine",
     "ConfusionMatrix",
     "CrossEntropyParts",
-    "LossDecomposition",
     "NetBenefit",
     "Roc",
     "accuracy",
@@ -66,7 +63,6 @@ __all__ = [
     "cross_entropy",
     "cross_entropy_parts",
     "decide",
-    "decompose_quadratic_loss",
     "error",
     "expected_calibration_error",
     "f_measure",

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 from scipy.special import bdtr, logit, stdtrit
 
 from sureleaf.arguments import (
@@ -60,26 +59,6 @@ class CalibrationCurve:
     def __repr__(self) -> str:
         bins = "1 bin" if len(self.stated) == 1 else f"{len(self.stated)} bins"
         return f"CalibrationCurve({bins}, {self.outside} outside their {100 * self.level:g} % band)"
-
-
-@dataclass(frozen=True)
-class LossDecomposition:
-    """Quadratic loss = miscalibration - discrimination + uncertainty.
-
-    Attributes
-    ----------
-    miscalibration : float
-        The gain from recalibration (isotonic regression); 0 is best.
-    discrimination : float
-        The gain of the recalibrated probabilities over predicting the base rate.
-    uncertainty : float
-        Quadratic loss of predicting the base rate.
-    """
-
-    loss: float
-    miscalibration: float
-    discrimination: float
-    uncertainty: float
 
 
 def _event(
@@ -181,8 +160,8 @@ def expected_calibration_error(
 ) -> float:
     """Mean absolute difference of predicted probability and observed rate over bins.
 
-    It depends on the bins and can be close to 0 for useless probabilities; see
-    `decompose_quadratic_loss` first. Parameters as for `calibration_curve`.
+    It depends on the bins and can be close to 0 for useless probabilities. Parameters as for
+    `calibration_curve`.
 
     Examples
     --------
@@ -194,44 +173,6 @@ def expected_calibration_error(
     gap = (stated - happened) * (1 if weights is None else weights)
     total = len(stated) if weights is None else weights.sum()
     return float(np.abs(np.bincount(_bins(stated, n_bins, strategy), gap)).sum() / total)
-
-
-def decompose_quadratic_loss(
-    truth: ArrayLike,
-    probabilities: ArrayLike,
-    *,
-    labels: Sequence[Any] | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> LossDecomposition:
-    """Split the quadratic loss into miscalibration, discrimination and uncertainty (CORP).
-
-    The probability of each class is recalibrated by isotonic regression, and the parts are summed
-    over classes, as the loss is. For two classes this is twice the CORP decomposition [1]_.
-    Parameters as for `nce`.
-
-    References
-    ----------
-    .. [1] Dimitriadis, T., Gneiting, T., Jordan, A. I. (2021). Stable reliability diagrams for
-       probabilistic classifiers. PNAS 118 (8).
-
-    Examples
-    --------
-    >>> parts = decompose_quadratic_loss([0, 1, 1], [0.6, 0.7, 0.8])
-    >>> round(parts.loss, 4), round(parts.miscalibration, 4), round(parts.uncertainty, 4)
-    (0.3267, 0.3267, 0.4444)
-    """
-    codes, table, classes = read_scored(truth, probabilities, labels)
-    weights = check_weights(sample_weight, len(codes))
-    w = row_weights(weights, len(codes))
-    loss = recalibrated = uncertainty = 0.0
-    for code in range(len(classes)):
-        happened = (codes == code).astype(np.float64)
-        rate = np.average(happened, weights=w)
-        fitted = _pool_adjacent_violators(table[:, code], happened, w)
-        loss += float(np.average((table[:, code] - happened) ** 2, weights=w))
-        recalibrated += float(np.average((fitted - happened) ** 2, weights=w))
-        uncertainty += float(rate * (1 - rate))
-    return LossDecomposition(loss, loss - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
 @dataclass(frozen=True)
@@ -414,20 +355,6 @@ def _last_of(fit: Recalibration | None, n_free: int, units: IntArray, level: flo
     reach = float(stdtrit(degrees, (1 + level) / 2)) * float(np.sqrt(variance))
     value = float(fit.parameters[n_free - 1])
     return Estimate(value, value - reach, value + reach, level, "sandwich")
-
-
-def _pool_adjacent_violators(
-    stated: FloatArray, happened: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Return the isotonic fit of the outcome on the probability; ties stay together."""
-    _, group = np.unique(stated, return_inverse=True)
-    mass = np.bincount(group, weights)
-    used = mass > 0
-    rate = np.zeros(len(mass))
-    rate[used] = isotonic_regression(
-        np.bincount(group, weights * happened)[used] / mass[used], weights=mass[used]
-    ).x
-    return np.asarray(rate[group])
 
 
 def _priors(name: str, priors: ArrayLike, n_classes: int) -> FloatArray:
