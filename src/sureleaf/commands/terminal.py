@@ -212,12 +212,42 @@ def show_leaves(
 
     The leaves shown are those with the most rows; by default all.
     """
+    yield _expectation(model, leaves, level)
+    n_flagged = int(leaves.flagged.sum())
+    if n_flagged:
+        verb, them = ("is", "it") if n_flagged == 1 else ("are", "them")
+        share = percent(leaves.n[leaves.flagged].sum() / leaves.n.sum(), 0)
+        yield (
+            f"[yellow]{_leaves(n_flagged)} {verb} flagged (!)[/yellow], with {share} of the rows: "
+            f"do not rely on {them} alone."
+        )
+    at_costs = model.complete_model().rule is not None
+    predicts, probability = ("decides", "p") if at_costs else ("predicts", "p_max")
+    limits = level_percent(level)
+    columns: Columns = {
+        **_leaf_columns(leaves, predicts),
+        probability: lambda i: f"{leaves.probability[i]:.2f}",
+        limits: lambda i: f"{leaves.low[i]:.2f}-{leaves.high[i]:.2f}",
+        "confidence": lambda i: f"{leaves.confidence[i]:.2f}",
+        "utility": lambda i: f"{leaves.utility[i]:.2f}",
+        "needed": lambda i: _needed(leaves.rows_needed[i], "?"),
+    }
+    shown = largest_leaves(leaves.n, most)
+    yield from _rules(leaves, shown)
+    yield _table(columns, shown, predicts, (limits, probability, "needed", "rows"))
+    yield from _repairs(leaves, shown)
+    yield from _hidden(leaves.n, shown, "--all shows them")
+    for note in leaves.notes():
+        yield f"[dim]{escape(note)}[/dim]"
+
+
+def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> str:
+    """Say what the levels of a tree let expect on unseen rows."""
     levels = model.levels(level=level)
-    n_leaves = len(leaves.leaf)
-    tree = f"A tree with {_leaves(n_leaves)}, trained on {count_of(leaves.n.sum(), 'row')}."
+    tree = f"A tree with {_leaves(len(leaves))}, trained on {count_of(leaves.n.sum(), 'row')}."
     useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
-        yield (
+        return (
             f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
             f"mean confidence [bold]{sure}[/bold]. They come from the rows that shaped the tree, "
             "so it predicts fewer of the unseen rows correctly. For levels of unseen rows, save a "
@@ -225,32 +255,18 @@ def show_leaves(
             "leave room for one more error and keep its interval clear of a tie; those of sureleaf "
             "plan are for the confidence alone."
         )
-    else:
+    cost = model.complete_model().expected_cost()
+    if cost is None:
         low, high = percent(levels.low), percent(levels.high)
-        known = (
-            "" if math.isnan(levels.low) else f", {level_percent(level)} interval {low} to {high}"
-        )
-        cost = model.complete_model().expected_cost()
-        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{known})"
-        if cost is not None:
-            expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
-        yield (
-            f"{tree} By the levels of its leaves it is expected to {expected}; its mean confidence "
-            f"is [bold]{sure}[/bold]."
-        )
-    yield from _show_flagged(leaves)
-    shown = largest_leaves(leaves.n, most)
-    yield from _rules(leaves, shown)
-    at_costs = model.complete_model().rule is not None
-    yield _leaf_table(leaves, level, shown, at_costs=at_costs)
-    yield from _repairs(leaves, shown)
-    hidden = n_leaves - len(shown)
-    if hidden:
-        share = 1.0 - leaves.n[shown].sum() / leaves.n.sum()
-        more = count_of(hidden, "more leaf", "more leaves")
-        yield f"[dim]{more}, with {percent(share, 0)} of the rows: --all shows them.[/dim]"
-    for note in leaves.notes():
-        yield f"[dim]{escape(note)}[/dim]"
+        known = f", {level_percent(level)} interval {low} to {high}"
+        ends = "" if math.isnan(levels.low) else known
+        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{ends})"
+    else:
+        expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
+    return (
+        f"{tree} By the levels of its leaves it is expected to {expected}; its mean confidence "
+        f"is [bold]{sure}[/bold]."
+    )
 
 
 def show_guaranteed(
@@ -267,54 +283,24 @@ def show_guaranteed(
     The level is that of all intervals, the confidence that of all flags. Where leaves decide by
     costs, decisions are proven, not classes. The leaves shown are those with the most rows.
     """
-    n_flagged, n_leaves = int(leaves.flagged.sum()), len(leaves.leaf)
     yield (
-        f"A tree with {_leaves(n_leaves)}, grown on {count_of(n_grown, 'row')}. "
+        f"A tree with {_leaves(len(leaves))}, grown on {count_of(n_grown, 'row')}. "
         f"{count_of(leaves.n.sum(), 'row')} that did not grow it prove the following, for any "
         "distribution of the data."
     )
-    n_right, error = n_leaves - n_flagged, percent(1.0 - confidence)
-    verb, noun, nouns = (
-        ("make", "the cheapest decision", "the cheapest decisions")
-        if at_costs
-        else ("name", "its true majority class", "their true majority classes")
-    )
-    if n_right:
-        which = f"{'The other' if n_flagged else 'All'} {n_right} leaves {verb} {nouns}"
-        if n_right == 1:
-            which = f"The {'other leaf' if n_flagged else 'leaf'} {verb}s {noun}"
-        flagged = (
-            f"[yellow]{_leaves(n_flagged)} {'is' if n_flagged == 1 else 'are'} flagged (!)[/yellow]"
-            ": not proven. "
-            if n_flagged
-            else ""
-        )
-        yield f"{flagged}[bold]{which}[/bold]; error probability at most {error}."
-    else:
-        yield f"[yellow]No leaf is proven to {verb} {noun}.[/yellow]"
+    yield _proven(leaves, percent(1.0 - confidence), at_costs)
+    predicts, proven = ("decides", "decision") if at_costs else ("predicts", "class")
+    limits = f"{level_percent(level)}, all at once"
+    columns: Columns = {
+        **_leaf_columns(leaves, predicts),
+        "correct": lambda i: f"{leaves.probability[i]:.2f}" if leaves.n[i] else "",
+        limits: lambda i: f"{leaves.low[i]:.2f}-{leaves.high[i]:.2f}",
+        "p": lambda i: p_value(1.0 - leaves.confidence[i]),
+        "needed": lambda i: _needed(leaves.rows_needed[i], "?"),
+    }
     shown = largest_leaves(leaves.n, most)
     yield from _rules(leaves, shown)
-    predicts = "decides" if at_costs else "predicts"
-    table = FittedTable(
-        *("leaf", "rows", predicts, "correct"),
-        *(f"{level_percent(level)}, all at once", "p", "needed"),
-        wrapped=predicts,
-        dispensable=("needed", "correct", "rows"),
-    )
-    for line in shown:
-        needed = leaves.rows_needed[line]
-        correct = "" if not leaves.n[line] else f"{leaves.probability[line]:.2f}"
-        table.add_row(
-            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
-            _row_count(leaves.n[line]),
-            escape(leaves.prediction[line]),
-            correct,
-            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
-            p_value(1.0 - leaves.confidence[line]),
-            "?" if math.isnan(needed) else f"{needed:,.0f}",
-        )
-    yield table
-    proven = "decision" if at_costs else "class"
+    yield _table(columns, shown, predicts, ("needed", "correct", "rows"))
     yield from _repairs(leaves, shown)
     p_values, bound = 1.0 - leaves.confidence, 1.0 - confidence
     if np.any((p_values > bound / 2) & (p_values <= bound)):
@@ -323,9 +309,27 @@ def show_guaranteed(
             f"--alpha {bound:.3g} needs {bound / 2:.3g}: it uses half of its error probability for "
             "the limits.[/dim]"
         )
-    hidden = n_leaves - len(shown)
-    if hidden:
-        yield f"[dim]{count_of(hidden, 'more leaf', 'more leaves')}: --all shows them.[/dim]"
+    yield from _hidden(leaves.n, shown, "--all shows them")
+
+
+def _proven(leaves: "LeafTable", error: str, at_costs: bool) -> str:
+    """Say how many leaves are proven to be right, with this error probability."""
+    n_flagged = int(leaves.flagged.sum())
+    n_right = len(leaves) - n_flagged
+    verb, one, several = (
+        ("make", "the cheapest decision", "the cheapest decisions")
+        if at_costs
+        else ("name", "its true majority class", "their true majority classes")
+    )
+    if not n_right:
+        return f"[yellow]No leaf is proven to {verb} {one}.[/yellow]"
+    flagged, which = "", "All" if n_right > 1 else "The"
+    if n_flagged:
+        are = "is" if n_flagged == 1 else "are"
+        flagged = f"[yellow]{_leaves(n_flagged)} {are} flagged (!)[/yellow]: not proven. "
+        which = "The other"
+    right = f"{n_right} leaves {verb} {several}" if n_right > 1 else f"leaf {verb}s {one}"
+    return f"{flagged}[bold]{which} {right}[/bold]; error probability at most {error}."
 
 
 def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
@@ -334,29 +338,57 @@ def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
     yield f"[bold]Certificate of a tree with {_leaves(len(leaves))}[/bold]"
     for sentence in certificate.statements:
         yield f"- {escape(sentence)}"
-    yield from _rules(leaves, range(len(leaves)))
     predicts = "decides" if certificate.at_costs else "predicts"
-    table = FittedTable(
-        *("leaf", "rows", predicts, "correct", "limits", "p", "certified"),
-        wrapped=predicts,
-        dispensable=("correct", "rows", "p"),
-    )
-    for line in range(len(leaves)):
-        table.add_row(
-            str(leaves.leaf[line]),
-            _row_count(leaves.n[line]),
-            escape(leaves.prediction[line]),
-            _row_count(leaves.n_correct[line]),
-            f"{leaves.low[line]:.3f}-{leaves.high[line]:.3f}",
-            p_value(leaves.p_value[line]),
-            "yes" if leaves.certified[line] else "[yellow]no[/yellow]",
-        )
-    yield table
+    columns: Columns = {
+        **_leaf_columns(leaves, predicts),
+        "correct": lambda i: _row_count(leaves.n_correct[i]),
+        "limits": lambda i: f"{leaves.low[i]:.3f}-{leaves.high[i]:.3f}",
+        "p": lambda i: p_value(leaves.p_value[i]),
+        "certified": lambda i: "yes" if leaves.certified[i] else "[yellow]no[/yellow]",
+    }
+    yield from _rules(leaves, range(len(leaves)))
+    yield _table(columns, range(len(leaves)), predicts, ("correct", "rows", "p"))
     yield (
         f"[dim]A leaf is certified if p is at most {certificate.alpha / 2:.3g}, half of the error "
         "probability of the whole; the limits use the other half.[/dim]"
     )
     yield f"[dim]SHA-256 of tree and counts: {certificate.fingerprint}[/dim]"
+
+
+Columns = dict[str, Callable[[int], str]]
+"""The cells of a table: per heading, the text in a line."""
+
+
+def _leaf_columns(leaves: Any, predicts: str) -> Columns:
+    """Return the columns with which every table of leaves begins."""
+    flagged = getattr(leaves, "flagged", np.zeros(len(leaves), dtype=bool))
+    return {
+        "leaf": lambda i: f"{leaves.leaf[i]}{_flag(flagged[i])}",
+        "rows": lambda i: _row_count(leaves.n[i]),
+        predicts: lambda i: escape(leaves.prediction[i]),
+    }
+
+
+def _table(
+    columns: Columns, lines: Iterable[int], wrapped: str, dispensable: Sequence[str]
+) -> FittedTable:
+    table = FittedTable(*columns, wrapped=wrapped, dispensable=dispensable)
+    for line in lines:
+        table.add_row(*(cell(line) for cell in columns.values()))
+    return table
+
+
+def _hidden(n: NDArray[np.float64], shown: list[int], where: str) -> Iterator[str]:
+    """Say how many leaves are not shown, with which share of the rows, and where they are."""
+    hidden = len(n) - len(shown)
+    if hidden:
+        more = count_of(hidden, "more leaf", "more leaves")
+        share = percent(1.0 - n[shown].sum() / n.sum(), 0)
+        yield f"[dim]{more}, with {share} of the rows: {where}.[/dim]"
+
+
+def _needed(rows: float, unknown: str) -> str:
+    return unknown if math.isnan(rows) else f"{rows:,.0f}"
 
 
 MAX_WHOLE_LABEL = 12
@@ -371,43 +403,6 @@ def _repairs(leaves: "LeafTable", shown: Iterable[int]) -> Iterator[str]:
     for line in shown:
         if leaves.flagged[line]:
             yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
-
-
-def _show_flagged(table: "LeafTable") -> Iterator[str]:
-    """Say how many leaves are flagged, and with which share of the rows, if any are."""
-    n_flagged = int(table.flagged.sum())
-    if n_flagged:
-        share = table.n[table.flagged].sum() / table.n.sum()
-        verb, them = ("is", "it") if n_flagged == 1 else ("are", "them")
-        yield (
-            f"[yellow]{_leaves(n_flagged)} {verb} flagged (!)[/yellow], with {percent(share, 0)} "
-            f"of the rows: do not rely on {them} alone."
-        )
-
-
-def _leaf_table(
-    leaves: "LeafTable", level: float, shown: list[int], *, at_costs: bool
-) -> FittedTable:
-    predicts, probability = ("decides", "p") if at_costs else ("predicts", "p_max")
-    limits = level_percent(level)
-    table = FittedTable(
-        *("leaf", "rows", predicts, probability, limits, "confidence", "utility", "needed"),
-        wrapped=predicts,
-        dispensable=(limits, probability, "needed", "rows"),
-    )
-    for line in shown:
-        needed = leaves.rows_needed[line]
-        table.add_row(
-            f"{leaves.leaf[line]}{_flag(leaves.flagged[line])}",
-            _row_count(leaves.n[line]),
-            escape(leaves.prediction[line]),
-            f"{leaves.probability[line]:.2f}",
-            f"{leaves.low[line]:.2f}-{leaves.high[line]:.2f}",
-            f"{leaves.confidence[line]:.2f}",
-            f"{leaves.utility[line]:.2f}",
-            "?" if math.isnan(needed) else f"{needed:,.0f}",
-        )
-    return table
 
 
 def _leaves(n: int) -> str:
@@ -787,11 +782,7 @@ def show_audit(audit: "Audit", answer: "AuditAnswer") -> Iterator[RenderableType
     if is_leaf and getattr(table, "rule", None) is not None:
         yield from _rules(table, shown)
     yield _audit_table(audit, table, shown)
-    hidden = len(table) - len(shown)
-    if hidden:
-        share = 1.0 - table.n[shown].sum() / table.n.sum()
-        more = count_of(hidden, "more leaf", "more leaves")
-        yield f"[dim]{more}, with {percent(share, 0)} of the rows: --json has all of them.[/dim]"
+    yield from _hidden(table.n, shown, "--json has all of them")
 
 
 def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
@@ -896,40 +887,40 @@ def _parts_table(
 def _audit_table(
     audit: "Audit", table: "AuditedLeaves | AuditedBins", lines: list[int]
 ) -> FittedTable:
-    is_leaf = table is audit.leaves
+    def starred(text: str, i: int) -> str:
+        return text if table.agrees[i] else f"{text}[yellow]*[/yellow]"
+
+    def stated(i: int) -> str:
+        return starred(f"{table.stated[i]:.2f}", i)
+
+    def range_of(i: int) -> str:
+        ends = f"{bins.stated_from[i]:.2f}-{bins.stated_to[i]:.2f}"
+        return f"{starred(ends, i)}{_flag(bins.flagged[i])}"
+
+    bins, is_leaf = audit.bins, table is audit.leaves
     predicts, last = ("decides", "cost") if audit.at_costs else ("predicts", "utility")
-    shown = FittedTable(
-        *(("leaf", "rows", predicts, "says") if is_leaf else ("says", "rows", predicts)),
-        *("is", level_percent(audit.level), "confidence", last, "needed"),
-        wrapped=predicts,
-        dispensable=(last, "needed", "confidence", "rows"),
-    )
-    for line in lines:
-        star = "" if table.agrees[line] else "[yellow]*[/yellow]"
-        predicted = [f"{table.stated[line]:.2f}{star}"] if is_leaf else []
-        name = _group_name(table, line) + ("" if is_leaf else star)
-        probability, needed = table.probability[line], table.rows_needed[line]
-        shown.add_row(
-            f"{name}{_flag(table.flagged[line])}",
-            f"{table.n[line]:,.0f}" if table.n[line] >= 1000 else f"{table.n[line]:.4g}",
-            escape(table.prediction[line]),
-            *predicted,
-            "-" if math.isnan(probability) else f"{probability:.2f}",
-            f"{table.low[line]:.2f}-{table.high[line]:.2f}",
-            f"{table.confidence[line]:.2f}",
-            f"{table.utility[line]:.2f}" if table.cost is None else _cost_text(table.cost[line]),
-            "never" if math.isnan(needed) else f"{needed:,.0f}",
-        )
+    columns = _leaf_columns(table, predicts)
+    if is_leaf:
+        columns["says"] = stated
+    else:
+        del columns["leaf"]
+        columns = {"says": range_of} | columns
+    columns = {
+        **columns,
+        "is": lambda i: _or_dash(table.probability[i], "{:.2f}".format),
+        level_percent(audit.level): lambda i: f"{table.low[i]:.2f}-{table.high[i]:.2f}",
+        "confidence": lambda i: f"{table.confidence[i]:.2f}",
+        last: lambda i: f"{table.utility[i]:.2f}",
+        "needed": lambda i: _needed(table.rows_needed[i], "never"),
+    }
+    if table.cost is not None:
+        cost = table.cost
+        columns[last] = lambda i: _or_dash(cost[i], measure_value)
+    shown = _table(columns, lines, predicts, (last, "needed", "confidence", "rows"))
     if not np.all(table.agrees[lines]):
         shown.caption = "! flagged   * predicted probability outside the interval"
     return shown
 
 
-def _cost_text(cost: float) -> str:
-    return "-" if math.isnan(cost) else measure_value(cost)
-
-
-def _group_name(table: Any, line: int) -> str:
-    if hasattr(table, "leaf"):
-        return str(table.leaf[line])
-    return f"{table.stated_from[line]:.2f}-{table.stated_to[line]:.2f}"
+def _or_dash(value: float, write: Callable[[float], str]) -> str:
+    return "-" if math.isnan(value) else write(value)
