@@ -52,6 +52,8 @@ class SplitVariance:
     ----------
     spread : float
         Variance of the values of the splits.
+    test_to_train : float
+        Test rows of a split per training row, n_test / n_train.
     hidden : float
         Variance of the mean that the splits cannot show, such as that of the class proportions if
         all splits have the same.
@@ -121,9 +123,9 @@ def corrected_resampled(
     """Return a mean over splits with the interval of Nadeau and Bengio.
 
     The splits share training rows, so their values are correlated. The variance of the mean is
-    estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J``. It was derived for repeated
-    hold-outs; for (repeated) k-fold it is an approximation that works well [2]_.
-    ``test_to_train=0`` is the plain t interval [1]_, which is too short for overlapping splits.
+    estimated by ``(1/J + n_test/n_train) s^2`` instead of ``s^2 / J`` [1]_. It was derived for
+    repeated hold-outs; for (repeated) k-fold it is an approximation that works well [2]_.
+    ``test_to_train=0`` is the plain t interval, which is too short for overlapping splits.
 
     Parameters
     ----------

@@ -46,7 +46,8 @@ def _section(
 ) -> dict[str, Any]:
     """Return what is known of a section: how it is computed, and how the page shows it.
 
-    ``embedded`` names what scripts of the page read, or picks it from the section.
+    ``build`` is None where `build_document` computes the section from other ones. ``embedded``
+    names what scripts of the page read, or picks it from the section.
     """
     return {"build": build, "pages": pages, "embedded": embedded}
 

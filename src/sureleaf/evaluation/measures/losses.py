@@ -1,6 +1,7 @@
 """Losses of predicted probabilities, per row and on average.
 
-Equation numbers are those of Xu (2022); NCE, QL and 01L are losses of Chawla and Cieslak (2006).
+Equation numbers are those of Xu (2022). NCE (log loss), QL (quadratic loss) and 01L (0/1 loss) are
+the names of Chawla and Cieslak (2006).
 
 References
 ----------
@@ -156,8 +157,8 @@ def zero_one_loss(
     --------
     >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9])
     0.3333333333333333
-    >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9], threshold=0.2)
-    0.3333333333333333
+    >>> zero_one_loss([0, 1, 1], [0.4, 0.3, 0.9], threshold=0.95)
+    0.6666666666666666
     """
     given = np.asarray(probabilities)
     if given.ndim == 1 and given.dtype.kind != "f":
