@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         learning_curve,
     )
     from sureleaf.exports import export, from_json
+    from sureleaf.monitoring import diff, update
 
 __version__ = "0.1.0"
 
@@ -94,6 +95,7 @@ __all__ = [
     "comparison",
     "decide",
     "designs",
+    "diff",
     "evaluate",
     "export",
     "from_json",
@@ -111,6 +113,7 @@ __all__ = [
     "report",
     "rows_for_width",
     "rows_to_detect",
+    "update",
 ]
 
 _LAZY = {
@@ -156,6 +159,10 @@ _LAZY = {
     "sureleaf.exports": (
         "export",
         "from_json",
+    ),
+    "sureleaf.monitoring": (
+        "diff",
+        "update",
     ),
 }
 """Where public names live that are loaded when first used; in the package itself: modules."""

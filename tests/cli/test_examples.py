@@ -56,6 +56,7 @@ def example_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["fit", *honest, "-o", str(folder / "honest.sureleaf")],
         ["fit", data, "-t", "class", "-o", str(folder / "model.sureleaf")],
         ["fit", data, "-t", "class", "-o", str(folder / "whole.sureleaf")],
+        ["fit", str(folder / "a.csv"), "-t", "class", "-o", str(folder / "model2.sureleaf")],
     ]
     for model, name in (("TreeClassifier", "first"), ("sureleaf.TreeClassifier", "second")):
         path = str(folder / f"{name}.eval")

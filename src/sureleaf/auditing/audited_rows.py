@@ -28,7 +28,7 @@ from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent, upper_first
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.levels.intervals import clopper_pearson
-from sureleaf.model.seen_rows import EqualRows, SeenRows
+from sureleaf.model.seen_rows import EqualRows, SeenRows, telling_part
 from sureleaf.random_streams import shuffled
 from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
 from sureleaf.table import EncodedTable, read_table
@@ -39,33 +39,38 @@ ERRORS = ("calibration", "accuracy", "cost")
 
 @dataclass(frozen=True)
 class ComparedRows:
-    """Rows of an audit beside those that our own tree was fitted on."""
+    """Rows of an audit beside those that our own tree was fitted on, and updated with."""
 
-    seen: SeenRows
-    equal_rows: EqualRows
+    parts: tuple[tuple[SeenRows, EqualRows], ...]
     n_rows: int
 
     def __add__(self, other: "ComparedRows") -> "ComparedRows":
-        one, two = self.equal_rows, other.equal_rows
-        total = EqualRows(one.n_compared + two.n_compared, one.n_equal + two.n_equal)
-        return ComparedRows(self.seen, total, self.n_rows + other.n_rows)
+        pairs = zip(self.parts, other.parts, strict=True)
+        parts = tuple((seen, _total(one, two)) for (seen, one), (_, two) in pairs)
+        return ComparedRows(parts, self.n_rows + other.n_rows)
 
     @property
     def are_new(self) -> bool:
         """Whether rows of the fit would have been recognised, and these are not."""
-        return self.seen.can_tell(self.equal_rows) and self.remark is None
+        seen, equal_rows = telling_part(self.parts)
+        return seen.can_tell(equal_rows) and self.remark is None
 
     @property
     def remark(self) -> str | None:
         """That they equal rows of the fit, if chance cannot explain it."""
-        if self.seen.is_chance(self.equal_rows):
+        seen, equal_rows = telling_part(self.parts)
+        if seen.is_chance(equal_rows):
             return None
-        n_compared, n_equal = self.equal_rows
+        n_compared, n_equal = equal_rows.n_compared, equal_rows.n_equal
         compared = "" if n_compared == self.n_rows else " that can be compared"
         return (
             f"{n_equal:,} of {n_compared:,} rows{compared} are equal to rows that the tree was "
             "fitted on, cell by cell: all figures are too good. Audit it with unseen rows."
         )
+
+
+def _total(one: EqualRows, other: EqualRows) -> EqualRows:
+    return EqualRows(*(a + b for a, b in zip(one, other, strict=True)))
 
 
 def _compare_with_fit(
@@ -82,8 +87,8 @@ def _compare_with_fit(
         warnings.simplefilter("ignore", UnseenCategoryWarning)  # the audit has warned already
         table = fitted.encode(X)
     own = np.array([code_of[label] for label in classes.tolist()], dtype=np.int32)
-    equal_rows = fitted.seen.compare(TrainingRows(table, own[codes], len(own)))
-    return ComparedRows(fitted.seen, equal_rows, len(codes))
+    rows = TrainingRows(table, own[codes], len(own))
+    return ComparedRows(fitted.compare_seen(rows), len(codes))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import Evaluation, KFold, evaluate
 from sureleaf.evaluation.designs import Design, Split
-from sureleaf.formatting import listed
-from sureleaf.model.seen_rows import EqualRows
+from sureleaf.formatting import count_of, listed
+from sureleaf.model.seen_rows import EqualRows, telling_part
 from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, count_nodes
 
@@ -81,7 +81,7 @@ def compare_trees(  # noqa: PLR0913 - one question, named options
     def evaluated(one: NamedTree, relation: Relation) -> Evaluation:
         return evaluate(
             clone(one.tree) if relation == "grew it" else FrozenEstimator(one.tree),
-            _encoded(one.tree, X),
+            encoded_rows(one.tree, X),
             labels,
             design=design if "grew it" in relations else _EveryRow(),
             positive=positive,
@@ -121,7 +121,7 @@ def _check_classes(one: NamedTree, labels: Any) -> None:
         )
 
 
-def _encoded(tree: TreeClassifier, X: Any) -> EncodedTable:
+def encoded_rows(tree: TreeClassifier, X: Any) -> EncodedTable:
     """Return the rows as the tree reads them; it ignores columns that it does not know."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)
@@ -138,9 +138,9 @@ def _relation(one: NamedTree, X: Any, labels: Any, weights: ArrayLike | None) ->
     model = one.tree.recognising_model()
     codes = np.searchsorted(model.classes, labels).astype(np.int32)
     used = None if weights is None else np.asarray(weights, dtype=np.float64)
-    rows = TrainingRows(_encoded(one.tree, X), codes, len(model.classes), used)
-    seen = model.seen
-    equal = EqualRows(0, 0) if seen is None else seen.compare(rows)
+    rows = TrainingRows(encoded_rows(one.tree, X), codes, len(model.classes), used)
+    parts = model.compare_seen(rows)
+    seen, equal = telling_part(parts) if parts else (None, EqualRows.none())
     if seen is None or not seen.can_tell(equal):
         same_counts = np.array_equal(count_nodes(model.tree, rows), model.tree.class_counts)
         return "grew it" if same_counts else "unknown"
@@ -152,9 +152,12 @@ def _relation(one: NamedTree, X: Any, labels: Any, weights: ArrayLike | None) ->
         got = f"{equal.n_equal:,} of {equal.n_compared:,} rows that can be compared"
     elif n_grown > len(labels):
         got = f"{len(labels):,} of its {n_grown:,} rows"
+    elif seen is not model.seen:
+        got = f"{count_of(len(labels), 'row')}"
     if got:
         raise InvalidArgumentError(
             f"X and y must be rows that {one.name} has not seen, or exactly those that it was "
-            f"grown on; got {got} that it was grown on. Give rows that are new to both trees."
+            f"grown on; got {got} that it was grown on or updated with. Give rows that are new to "
+            "both trees."
         )
     return "grew it"

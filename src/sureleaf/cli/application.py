@@ -21,6 +21,7 @@ from sureleaf.cli import (
     certificate,
     compare,
     curve,
+    diff,
     doctor,
     evaluate,
     export,
@@ -33,6 +34,7 @@ from sureleaf.cli import (
     reproduce,
     study,
     test,
+    update,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
 from sureleaf.errors import InvalidArgumentError, TextColumnWarning, shortened
@@ -98,6 +100,8 @@ _add(evaluate.evaluate)
 _add(compare.compare)
 _add(curve.curve)
 _add(audit.audit)
+_add(update.update)
+_add(diff.diff)
 _add(export.export)
 _add(plan.plan, context_settings={"allow_extra_args": True})
 # A negative number is a value, not an option.

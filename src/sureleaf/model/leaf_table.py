@@ -138,6 +138,8 @@ class LeafTable(ColumnTable):
         Rounds of folds.
     stability : Stability or None
         How often splits and predictions recurred in trees of halves.
+    n_updated : float
+        Rows that were counted after the fit.
 
     Examples
     --------
@@ -166,6 +168,7 @@ class LeafTable(ColumnTable):
     levels_from: str
     n_rounds: int = 1
     stability: Stability | None = None
+    n_updated: float = 0.0
 
     @property
     def fragmentation(self) -> float:
@@ -180,7 +183,10 @@ class LeafTable(ColumnTable):
                 f"Limits and flags hold for all leaves at once. They come from {self.n.sum():g} "
                 f"{SOURCES['held_out']}, and hold for any distribution."
             )
-        return f"Levels from {SOURCES[self.levels_from]}.{self._luck()}"
+        later = ""
+        if self.n_updated:
+            later = f" and {self.n_updated:,.0f} rows of updates, which did not grow the tree"
+        return f"Levels from {SOURCES[self.levels_from]}{later}.{self._luck()}"
 
     def notes(self) -> list[str]:
         """Where the levels come from, what limits them, and whether the leaves are too small."""
@@ -211,6 +217,8 @@ class LeafTable(ColumnTable):
             return " One round of folds: other folds would give somewhat different levels."
         largest = float(self.confidence_error.max())
         means = f" Means over {self.n_rounds} rounds of folds."
+        if np.isnan(largest) and self.n_updated:
+            return f"{means} How far other folds move the confidence is not known after an update."
         if np.isnan(largest):
             return f"{means} How far other folds move the confidence is not known at these costs."
         if largest == 0:
@@ -286,6 +294,7 @@ def leaf_table(
     levels_from: str,
     n_rounds: int = 1,
     stability: Stability | None = None,
+    n_updated: float = 0.0,
 ) -> LeafTable:
     """Combine the levels of the leaves with their rules, and with what the weak ones need."""
     leaves = tree.leaf_ids
@@ -347,6 +356,7 @@ def leaf_table(
         levels_from=levels_from,
         n_rounds=n_rounds,
         stability=stability,
+        n_updated=n_updated,
     )
 
 

@@ -6,7 +6,8 @@ largest one that is kept. The smallest fingerprints of two parts of a table, put
 those of the whole: a table in batches has the fingerprints of the same table in memory. Where many
 rows are equal, as in tables of few categories, fresh rows
 equal rows of the fit by chance. How often is estimated from the rows of the fit themselves: by the
-share of them that have a twin.
+share of them that have a twin. Fresh rows that are equal to each other count once, which makes this
+share an upper limit: frequent rows are those that equal a row of the fit.
 
 **How likely an error is.** A row that differs from all rows of the fit has the kept bits of one of
 them with a probability of 256 / 2^24 to 256 / 2^23: once in 65,000 to 33,000 rows that can be
@@ -26,6 +27,7 @@ if up to 11 can be compared, 4 if up to 43, 6 if up to 188.
 
 import base64
 import binascii
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -58,10 +60,25 @@ _LIMIT = 0.999  # of the upper limit for the share of twins
 
 
 class EqualRows(NamedTuple):
-    """How many rows could be compared with the rows of the fit, and how many of them are equal."""
+    """How many rows could be compared with the rows of the fit, and how many of them are equal.
+
+    Rows that are equal to each other count once in the last two, by which rows are recognised: a
+    row that is frequent in the population says nothing, and would decide alone.
+    """
 
     n_compared: int
     n_equal: int
+    n_different: int
+    n_different_equal: int
+
+    @classmethod
+    def none(cls) -> "EqualRows":
+        """Return that no row could be compared."""
+        return cls(0, 0, 0, 0)
+
+    def with_all_equal(self) -> "EqualRows":
+        """Return what it would be if all rows were rows of the fit."""
+        return EqualRows(self.n_compared, self.n_compared, self.n_different, self.n_different)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +92,8 @@ class SeenRows:
     - `n_twins`: how many of them are equal to another row of the fit.
     - `is_complete`: whether these are all rows of the fit.
     - `n_dropped_bits`: how many of the lowest bits of 64 they lack.
+    - `checksum`: sum of the fingerprints of all rows, modulo 2^64: the same for the same rows in
+      any order; 0 if it is not known.
     """
 
     fingerprints: NDArray[np.uint64]
@@ -82,13 +101,22 @@ class SeenRows:
     n_twins: int
     is_complete: bool
     n_dropped_bits: int = 0
+    checksum: int = 0
+
+    def are_all(self, rows: TrainingRows) -> bool:
+        """Whether the rows are exactly these, which also many twins cannot hide."""
+        return self.checksum > 0 and _sum(_fingerprints(rows, 1)) == self.checksum
 
     def compare(self, rows: TrainingRows) -> EqualRows:
         """Count the rows that are equal to a row of the fit, among those that can be compared."""
-        given = _fingerprints(rows, 1) >> np.uint64(self.n_dropped_bits)
+        different, n_rows = np.unique(_fingerprints(rows, 1), return_counts=True)
+        different >>= np.uint64(self.n_dropped_bits)
         if not self.is_complete:
-            given = given[given <= self.fingerprints[-1]]
-        return EqualRows(len(given), int(np.isin(given, self.fingerprints).sum()))
+            n_rows = n_rows[different <= self.fingerprints[-1]]
+            different = different[: len(n_rows)]  # they are ascending
+        is_equal = np.isin(different, self.fingerprints)
+        of_rows = int(n_rows.sum()), int(n_rows[is_equal].sum())
+        return EqualRows(*of_rows, len(different), int(is_equal.sum()))
 
     def expected_share(self) -> float:
         """Upper limit of the share of fresh rows that equal a row of the fit by chance."""
@@ -98,15 +126,16 @@ class SeenRows:
     def is_chance(self, equal_rows: EqualRows) -> bool:
         """Whether fresh rows can be expected to equal rows of the fit as often."""
         share = self.expected_share()
-        return float(binom.sf(equal_rows.n_equal - 1, equal_rows.n_compared, share)) > SIGNIFICANCE
+        n, n_equal = equal_rows.n_different, equal_rows.n_different_equal
+        return float(binom.sf(n_equal - 1, n, share)) > SIGNIFICANCE
 
     def can_tell(self, equal_rows: EqualRows) -> bool:
         """Whether so many rows would be recognised if all of them were rows of the fit."""
-        return not self.is_chance(EqualRows(equal_rows.n_compared, equal_rows.n_compared))
+        return not self.is_chance(equal_rows.with_all_equal())
 
     def compares(self, equal_rows: EqualRows) -> bool:
         """Whether enough rows can be compared to recognise rows of the fit, if twins are rare."""
-        return self.is_complete or equal_rows.n_compared >= LEAST_COMPARED
+        return self.is_complete or equal_rows.n_different >= LEAST_COMPARED
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain values for a model file."""
@@ -126,6 +155,7 @@ class SeenRows:
                 int(written["n_twins"]),
                 written["is_complete"] is True,
                 int(written["n_dropped_bits"]),
+                int(written.get("checksum", 0)),
             )
         except (TypeError, ValueError, KeyError, OverflowError, binascii.Error):
             raise Damaged("its fingerprints of rows cannot be read") from None
@@ -145,23 +175,26 @@ class Fingerprints:
 
     - `smallest`: ascending, at most `SAMPLED`.
     - `counts`: how many rows have each.
+    - `checksum`: sum of the fingerprints of all rows, modulo 2^64.
     """
 
     smallest: NDArray[np.uint64]
     counts: NDArray[np.int64]
+    checksum: int
 
     @classmethod
     def of(cls, rows: TrainingRows, n_threads: int = 1) -> "Fingerprints":
         """Take the fingerprints of rows of positive weight."""
         every = _fingerprints(rows, n_threads)
         distinct, counts = np.unique(_smallest(every), return_counts=True)
-        return cls(distinct[:SAMPLED], counts[:SAMPLED])
+        return cls(distinct[:SAMPLED], counts[:SAMPLED], _sum(every))
 
     def __add__(self, other: "Fingerprints") -> "Fingerprints":
         every = np.concatenate([self.smallest, other.smallest])
         distinct, index = np.unique(every, return_inverse=True)
         rows = np.bincount(index, np.concatenate([self.counts, other.counts])).astype(np.int64)
-        return Fingerprints(distinct[:SAMPLED], rows[:SAMPLED])
+        checksum = (self.checksum + other.checksum) % _MODULUS
+        return Fingerprints(distinct[:SAMPLED], rows[:SAMPLED], checksum)
 
     def seen(self) -> SeenRows | None:
         """Return what a model keeps of them; None without rows."""
@@ -175,7 +208,22 @@ class Fingerprints:
             int(self.counts[self.counts > 1].sum()),
             len(self.smallest) <= KEPT,
             n_dropped_bits,
+            self.checksum,
         )
+
+
+def telling_part(parts: Sequence[tuple[SeenRows, EqualRows]]) -> tuple[SeenRows, EqualRows]:
+    """Return which of several parts of the rows a model has seen says most about given rows.
+
+    It is one of which they are rows, else one that cannot tell, else the first.
+    """
+    for seen, equal_rows in parts:
+        if not seen.is_chance(equal_rows):
+            return seen, equal_rows
+    for seen, equal_rows in parts:
+        if not seen.can_tell(equal_rows):
+            return seen, equal_rows
+    return parts[0]
 
 
 def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
@@ -193,6 +241,13 @@ def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
     """Return the fingerprints of rows of positive weight."""
     prints = _kernel.row_fingerprints(rows.kernel, rows.labels, n_threads)
     return prints if rows.weights is None else prints[rows.weights > 0]
+
+
+_MODULUS = 1 << 64
+
+
+def _sum(prints: NDArray[np.uint64]) -> int:
+    return int(prints.sum(dtype=np.uint64))
 
 
 def _smallest(prints: NDArray[np.uint64]) -> NDArray[np.uint64]:

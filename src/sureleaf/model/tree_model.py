@@ -55,7 +55,7 @@ from sureleaf.model.node_levels import (
     levels_of_counts,
     tree_strength,
 )
-from sureleaf.model.seen_rows import EqualRows, SeenRows
+from sureleaf.model.seen_rows import EqualRows, SeenRows, telling_part
 from sureleaf.model.stability import SplitTable, Stability, split_table
 from sureleaf.model.state import (
     classes_from_plain,
@@ -131,6 +131,8 @@ class Evidence:
     - `concentration`: rows by which the errors of a leaf are like those of the table
       (`error_concentration`).
     - `stability`: how often splits and predictions recurred in trees of halves; only for cross_fit.
+    - `n_updated`: rows that were counted after the fit (`sureleaf.update`): they did not grow the
+      tree. Accuracy and strength include them.
     """
 
     source: str
@@ -140,6 +142,7 @@ class Evidence:
     n_rounds: int = 1
     concentration: float = 1.0
     stability: Stability | None = None
+    n_updated: float = 0.0
 
     @property
     def is_complete(self) -> bool:
@@ -232,6 +235,7 @@ class TreeModel(DecidingModel):
       decided.
     - `held_out`: counts of rows that did not grow the tree, from which guarantees follow.
     - `seen`: fingerprints of the rows of the fit, which cannot certify it.
+    - `seen_later`: fingerprints of the rows of each update.
     """
 
     schema: Schema
@@ -246,6 +250,7 @@ class TreeModel(DecidingModel):
     cost: FloatArray | None = None
     held_out: HeldOut | None = None
     seen: SeenRows | None = None
+    seen_later: tuple[SeenRows, ...] = ()
 
     # ---- what follows from the parts -------------------------------------------------------------
 
@@ -408,8 +413,8 @@ class TreeModel(DecidingModel):
         """How many rows the utility of the tree is known by; None for training levels."""
         if self.evidence.source == "training":
             return None
-        n = float(self.node_rows[0])
-        return n if self.evidence.source == "honest" else tree_strength(n)
+        n, n_updated = float(self.node_rows[0]), self.evidence.n_updated
+        return n if self.evidence.source == "honest" else tree_strength(n - n_updated) + n_updated
 
     def expected_cost(self) -> float | None:
         """Return the expected cost per unseen row of the decisions; None without costs."""
@@ -451,6 +456,7 @@ class TreeModel(DecidingModel):
                 levels_from=self.evidence.source,
                 n_rounds=self.evidence.n_rounds,
                 stability=self.evidence.stability,
+                n_updated=self.evidence.n_updated,
             )
             self._leaf_tables.clear()  # only the last one, because large tables take megabytes
             self._leaf_tables[key] = table
@@ -494,10 +500,12 @@ class TreeModel(DecidingModel):
                 "counts that every node of the tree has from its fit. Give other rows, or fit with "
                 "levels_from='honest'."
             )
-        equal, can_tell = self._compared(rows), False
-        if self.seen is not None:
-            can_tell = self.seen.can_tell(equal)
-        if not rows_are_new and (self.seen is None or not (can_tell or self.seen.compares(equal))):
+        part = self.refuse_seen(rows)
+        equal, can_tell, compares = EqualRows.none(), False, False
+        if part is not None:
+            seen, equal = part
+            can_tell, compares = seen.can_tell(equal), seen.compares(equal)
+        if not rows_are_new and not (can_tell or compares):
             raise InvalidArgumentError(
                 "X and y must be rows that the tree has not seen, and this model cannot tell: "
                 f"{equal.n_compared:,} of {count_of(len(rows.labels), 'row')} can be compared with "
@@ -528,21 +536,39 @@ class TreeModel(DecidingModel):
                 other.__dict__[name] = self.__dict__[name]
         return other
 
-    def _compared(self, rows: TrainingRows) -> EqualRows:
-        """Compare rows with those of the fit; raise an error if chance cannot explain it."""
-        if self.seen is None:
-            return EqualRows(0, 0)
-        equal_rows = self.seen.compare(rows)
-        if not self.seen.is_chance(equal_rows):
+    def compare_seen(self, rows: TrainingRows) -> tuple[tuple[SeenRows, EqualRows], ...]:
+        """Compare rows with those of the fit and of each update, as far as they are known."""
+        parts = self.seen_later if self.seen is None else (self.seen, *self.seen_later)
+        return tuple((part, part.compare(rows)) for part in parts)
+
+    def refuse_seen(self, rows: TrainingRows) -> tuple[SeenRows, EqualRows] | None:
+        """Raise an error for rows that the tree has seen, if chance cannot explain it.
+
+        Returns what says most about rows that may be new; None if nothing is known.
+        """
+        parts = self.compare_seen(rows)
+        for seen in self.seen_later:
+            if seen.are_all(rows):
+                raise InvalidArgumentError(
+                    "X and y must be rows that the tree has not seen; got exactly the rows of an "
+                    "earlier update. Give other rows."
+                )
+        if not parts:
+            return None
+        seen, equal_rows = telling_part(parts)
+        if not seen.is_chance(equal_rows):
             n_equal, n = equal_rows.n_equal, equal_rows.n_compared
             sampled = "" if n == len(rows.labels) else " that can be compared"
-            expected = f"up to {100 * self.seen.expected_share():.1f} % would be by chance"
+            expected = f"up to {100 * seen.expected_share():.1f} % would be by chance"
+            of, advice = "its fit", "the table of the fit, or fit with levels_from='honest'"
+            if seen is not self.seen:
+                of, advice = "an earlier update", "a table of an earlier update"
             raise InvalidArgumentError(
                 f"X and y must be rows that the tree has not seen; {n_equal:,} of the {n:,} rows"
-                f"{sampled} are equal to rows of its fit, cell by cell ({expected}). Give rows "
-                "that were not in the table of the fit, or fit with levels_from='honest'."
+                f"{sampled} are equal to rows of {of}, cell by cell ({expected}). Give rows "
+                f"that were not in {advice}."
             )
-        return equal_rows
+        return seen, equal_rows
 
     def held_out_rows(self, what: str) -> HeldOut:
         """Return the held-out rows, or raise an error that says why there is no guarantee."""
@@ -829,6 +855,10 @@ class TreeModel(DecidingModel):
             header["held_out"] = self.held_out.to_plain()
         if self.seen is not None:
             header["seen"] = self.seen.to_plain()
+        if self.seen_later:
+            header["seen_later"] = [part.to_plain() for part in self.seen_later]
+        if self.evidence.n_updated:
+            header["updated_rows"] = self.evidence.n_updated
         if self.has_levels:
             levels = self.node_levels()
             arrays |= levels_arrays(levels)
@@ -858,10 +888,11 @@ class TreeModel(DecidingModel):
             criterion=facts["criterion"],
             unseen=facts["unseen"],
             weights=facts["weights"],
-            evidence=Evidence(source),
+            evidence=Evidence(source, n_updated=_updated_rows(state.header, tree)),
             cost=cost_from(facts["cost"], classes),
             held_out=HeldOut.from_plain(state.header.get("held_out"), tree),
             seen=SeenRows.from_plain(state.header.get("seen")),
+            seen_later=_seen_later(state.header.get("seen_later", [])),
         )
         probabilities = probabilities_from(state, tree)
         known = state.header.get("levels")
@@ -872,11 +903,29 @@ class TreeModel(DecidingModel):
             if source == "cross_fit":
                 evidence = evidence_from(known, levels)
                 stability = Stability.from_plain(known.get("stability"), tree)
-                model = replace(model, evidence=replace(evidence, stability=stability))
+                n_updated = model.evidence.n_updated
+                evidence = replace(evidence, stability=stability, n_updated=n_updated)
+                model = replace(model, evidence=evidence)
             model.__dict__["_node_levels"] = levels
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
         return model
+
+
+def _updated_rows(header: dict[str, Any], tree: Tree) -> float:
+    n_updated = header.get("updated_rows", 0.0)
+    if not isinstance(n_updated, int | float) or not 0 <= n_updated <= tree.class_counts[0].sum():
+        raise Damaged("it counts more rows of updates than rows")
+    return float(n_updated)
+
+
+def _seen_later(written: Any) -> tuple[SeenRows, ...]:
+    if not isinstance(written, list):
+        raise Damaged("its fingerprints of updates cannot be read")
+    parts = tuple(SeenRows.from_plain(part) for part in written)
+    if None in parts:
+        raise Damaged("its fingerprints of updates cannot be read")
+    return cast(tuple[SeenRows, ...], parts)
 
 
 def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:

@@ -1,3 +1,7 @@
 """A fitted tree over time: whether its leaves are still right, updates, and differences."""
 
-__all__: list[str] = []
+from sureleaf.monitoring.differences import Diff, diff
+from sureleaf.monitoring.regrowth import Regrowth, keep_or_regrow
+from sureleaf.monitoring.updates import update
+
+__all__ = ["Diff", "Regrowth", "diff", "keep_or_regrow", "update"]

@@ -1,0 +1,82 @@
+"""``sureleaf diff``: what changes from one saved tree to another."""
+
+from pathlib import Path
+
+import typer
+
+from sureleaf.cli import options
+from sureleaf.cli.options import option
+from sureleaf.errors import InvalidArgumentError
+
+__all__ = ["diff"]
+
+
+@options.with_options(
+    old=typer.Argument(help="The old tree, saved by sureleaf fit.", metavar="OLD"),
+    new=typer.Argument(help="The new tree.", metavar="NEW"),
+    data=typer.Argument(
+        help="Rows, whose decisions are compared.", metavar="[DATA]", show_default="none"
+    ),
+    margin=option("Differences up to this size do not count."),
+    gate=option("Exit with 1 if the new tree is worse by more than the margin.", "--gate"),
+    table=options.tables("drop", "csv"),
+)
+def diff(
+    old: Path,
+    new: Path,
+    table: options.TableOptions,
+    data: Path | None = None,
+    target: options.TableTarget = None,
+    cost: options.DecisionCost = None,
+    margin: float = 0.0,
+    level: options.Level = 0.95,
+    gate: bool = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Say what changes from one tree to another, in rules, decisions and accuracy.
+
+    With rows, it counts whose decision changes, from leaf to leaf. With their
+    labels (--target), it tests which tree is better on the same rows.
+
+    For example:
+
+    - sureleaf diff model.sureleaf model2.sureleaf
+
+    - sureleaf diff model.sureleaf model2.sureleaf new.csv --target class
+
+    - sureleaf diff model.sureleaf model2.sureleaf new.csv -t class --gate
+    """
+    from rich.text import Text
+
+    from sureleaf.cli.output import show, show_json
+    from sureleaf.commands.predictions import load_tree
+    from sureleaf.files import read_file
+    from sureleaf.monitoring import diff as compare_rules
+
+    if gate and (data is None or target is None):
+        raise InvalidArgumentError(
+            "--gate needs rows with labels: sureleaf diff old.sureleaf new.sureleaf rows.csv "
+            "--target COLUMN --gate."
+        )
+    if target is not None and data is None:
+        raise InvalidArgumentError("--target goes with rows; got no file of rows. Name one.")
+    trees = [load_tree(path, "diff") for path in (old, new)]
+    X, y, n_left_out = None, None, 0
+    if data is not None and target is not None:
+        question = table.read(data, target)
+        X, y, n_left_out = question.X, question.y, question.n_left_out
+    elif data is not None:
+        X = read_file(data, csv=table.csv)
+    costs = None if cost is None else options.read_cost(cost, trees[0].classes_)
+    found = compare_rules(trees[0], trees[1], X, y, costs, margin=margin, level=level)
+    document = found.to_dict()
+    passed = found.comparison is None or found.comparison.verdict != "worse"
+    if as_json:
+        show_json(document | ({"gate": "passed" if passed else "failed"} if gate else {}))
+    else:
+        lines = found.sentences()
+        if gate:
+            lines.append(f"Gate: {'passed' if passed else 'failed'}.")
+        show(*map(Text, lines), *options.unlabelled_note(n_left_out))
+    if gate and not passed:
+        raise typer.Exit(1)

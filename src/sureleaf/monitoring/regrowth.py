@@ -1,0 +1,243 @@
+"""Keep a tree and count new rows in it, or grow a new one: judged on rows neither has seen.
+
+The new rows are divided into folds. For each fold, the kept tree is updated with the new rows of
+the other folds, and a tree is grown anew, as the old one was, on the old rows (if they are given)
+and the same new rows. Both predict the rows of the fold, which neither has seen. So each new row is
+a pair, and the test is the one of two algorithms on the same folds (`sureleaf.compare`): its
+variance allows for the luck of the rows that a tree grows on.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from sureleaf.arguments import check_count
+from sureleaf.comparison import Comparison, compare
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
+from sureleaf.estimators import TreeClassifier
+from sureleaf.evaluation import Evaluation, KFold
+from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.folds import fold_numbers
+from sureleaf.formatting import TextDisplay, count_of
+from sureleaf.model.tree_model import TreeModel
+from sureleaf.monitoring.updates import check_tree, class_weighted, with_counts
+from sureleaf.table import EncodedTable, Schema, read_table
+
+KEPT, REGROWN = "the updated tree", "a tree that is grown anew"
+
+
+@dataclass(frozen=True, repr=False)
+class Regrowth(TextDisplay):
+    """Whether to keep a tree or to grow it anew; it prints as sentences.
+
+    - `verdict`: "keep" if a new tree is worse, or not better by more than the margin; "regrow" if
+      it is better by more than the margin; else "undecided", and the tree that has been checked
+      may stay.
+    - `comparison`: the new tree compared with the updated one, on the new rows.
+    - `n_old`, `n_new`: old rows (0 without them) and new rows.
+    - `n_folds`: folds of the new rows.
+    """
+
+    verdict: Literal["keep", "regrow", "undecided"]
+    comparison: Comparison
+    n_old: int
+    n_new: int
+    n_folds: int
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        if self.verdict == "keep":
+            return "Keep the tree and its new counts: a tree that is grown anew is not better."
+        if self.verdict == "regrow":
+            return "Grow it anew: a new tree is better than the updated one."
+        return "These rows do not decide it: until more do, the tree that was checked may stay."
+
+    @property
+    def design(self) -> str:
+        """What was compared, and on which rows."""
+        on = f"the {count_of(self.n_old, 'old row')} and the other new rows"
+        if not self.n_old:
+            on = "the other new rows alone, because the old rows were not given"
+        return (
+            f"{count_of(self.n_new, 'new row')} in {self.n_folds} folds: each is predicted by the "
+            f"tree that was updated with the other folds, and by a tree that was grown on {on}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "verdict": self.verdict,
+            "headline": self.headline,
+            "design": self.design,
+            "n_old": self.n_old,
+            "n_new": self.n_new,
+            "comparison": {**vars(self.comparison), "values": list(self.comparison.values)},
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, self.design, self.comparison.sentence])
+
+    __repr__ = __str__
+
+
+def keep_or_regrow(  # noqa: PLR0913 - one question, named options
+    tree: TreeClassifier,
+    X: Any,
+    y: Any,
+    *,
+    old_X: Any = None,
+    old_y: Any = None,
+    margin: float = 0.01,
+    level: float = 0.95,
+    n_folds: int = 10,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Regrowth:
+    """Say whether to keep a tree, with its counts updated, or to grow a new one.
+
+    Parameters
+    ----------
+    tree : TreeClassifier
+        The tree before the update.
+    X, y
+        New rows, which the tree has not seen.
+    old_X, old_y : optional
+        The rows of its fit. Without them, a new tree grows on new rows only.
+    margin : float
+        By how much a new tree must be better: accuracy, or mean cost per row if the tree decides
+        by costs.
+    level : float
+        The verdict is wrong with a probability of at most 1 - level.
+    n_folds, n_jobs, random_state
+        Folds of the new rows, threads of a fit, and the seed of the folds.
+
+    Returns
+    -------
+    Regrowth
+
+    Examples
+    --------
+    >>> import sureleaf
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((600, 2))
+    >>> y = X[:, 0] > 0.5
+    >>> tree = sureleaf.TreeClassifier().fit(X[:200], y[:200])
+    >>> found = keep_or_regrow(tree, X[200:], y[200:], old_X=X[:200], old_y=y[:200])
+    >>> found.verdict
+    'keep'
+    """
+    check_tree("tree", tree)
+    check_count("n_folds", n_folds, least=2)
+    model = tree.complete_model()
+    weights = class_weighted(tree, y, None)
+    rows = model.read_rows(X, y, weights, estimator="keep_or_regrow")
+    model.refuse_seen(rows)
+    n_new = len(rows.labels)
+    if n_new < 2 * n_folds:
+        raise InvalidArgumentError(
+            f"X must have at least {2 * n_folds} rows, two per fold; got {n_new}. Wait for more."
+        )
+    table, labels, n_old = _joined_table(model, (X, y), old_X, old_y)
+    template = clone(tree).set_params(categorical_features="auto", n_jobs=n_jobs)
+    if template.random_state is None:
+        template.set_params(random_state=random_state)
+    fold = fold_numbers(rows.labels, n_folds, seed=random_state)
+    kept, regrown = np.empty((2, n_new), dtype=np.int64)
+    facts = []
+    for k in range(n_folds):
+        test, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        updated = with_counts(model, rows.with_weights(rows.row_weights * (fold != k)))
+        decided = updated.decide(updated.predict_proba(rows.table[test]))
+        kept[test] = decided
+        grown_on = np.concatenate([np.arange(n_old), n_old + rest])
+        new = clone(template).fit(table[grown_on], labels[grown_on])
+        regrown[test] = _codes(new, table[n_old + test], model)
+        facts.append(SplitFacts(0, k, len(rest), len(test)))
+    order = np.argsort(fold, kind="stable")
+    evaluations = [
+        Evaluation(
+            estimator=name,
+            design=KFold(n_folds),
+            seed=random_state,
+            classes=model.classes,
+            positive_code=len(model.classes) - 1,
+            truth=rows.labels.astype(np.int64),
+            weights=None,
+            groups=None,
+            cost_matrix=model.cost,
+            splits=tuple(facts),
+            row=order,
+            split=fold[order].astype(np.int64),
+            prediction=codes[order],
+            probabilities=None,
+        )
+        for name, codes in ((REGROWN, regrown), (KEPT, kept))
+    ]
+    measure = "accuracy" if model.cost is None else "cost"
+    found = compare(*evaluations, measure=measure, margin=margin, level=level)
+    verdicts: dict[str, Literal["keep", "regrow", "undecided"]] = {
+        "better": "regrow",
+        "worse": "keep",
+        "equivalent": "keep",
+    }
+    return Regrowth(verdicts.get(found.verdict, "undecided"), found, n_old, n_new, n_folds)
+
+
+def _joined_table(
+    model: TreeModel, new: tuple[Any, Any], old_X: Any, old_y: Any
+) -> tuple[EncodedTable, NDArray[Any], int]:
+    """Return the old and the new rows as one table, their labels, and the number of old rows."""
+    schema = model.schema
+    joined, labels, n_old = _columns(new[0], schema), np.asarray(new[1]), 0
+    if old_X is not None:
+        if old_y is None:
+            raise InvalidArgumentError("old_X and old_y must be given together; got old_X alone.")
+        n_old = len(model.read_rows(old_X, old_y, estimator="keep_or_regrow").labels)
+        joined = _join(_columns(old_X, schema), joined)
+        labels = np.concatenate([np.asarray(old_y), labels])
+    kinds = {k: "categorical" for k, one in enumerate(schema) if one.kind == "categorical"}
+    return read_table(joined, overrides=kinds, estimator="keep_or_regrow"), labels, n_old
+
+
+def _columns(X: Any, schema: Schema) -> Any:
+    """Return the columns that the tree knows, by name where it knows names."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not schema.named or not isinstance(frame, nw.DataFrame):
+        return X
+    return frame.select(*schema.names).to_native()
+
+
+def _join(old: Any, new: Any) -> Any:
+    """Put two tables of the same columns one below the other."""
+    frames = [nw.from_native(one, eager_only=True, pass_through=True) for one in (old, new)]
+    if not all(isinstance(one, nw.DataFrame) for one in frames):
+        return [*(list(row) for row in old), *(list(row) for row in new)]
+    if all(one.implementation.is_pandas() for one in frames):
+        return nw.concat(frames, how="vertical").to_native()  # converts types by itself
+    # Columns of two files may differ in their type: whole numbers in one, fractions in another.
+    tables = [_without_dictionaries(one.to_arrow()) for one in frames]
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _without_dictionaries(table: Any) -> Any:
+    for index, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            values = table.column(index).cast(field.type.value_type)
+            table = table.set_column(index, field.name, values)
+    return table
+
+
+def _codes(tree: TreeClassifier, table: EncodedTable, model: TreeModel) -> NDArray[np.int64]:
+    """Return the decisions of a tree as codes of the classes of a model."""
+    code_of = {label: code for code, label in enumerate(model.classes.tolist())}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)  # a category of this fold alone
+        predicted = tree.predict(table)
+    return np.array([code_of[label] for label in predicted.tolist()], dtype=np.int64)

@@ -1,0 +1,115 @@
+"""sureleaf update and sureleaf diff, run in this process."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sureleaf
+from tests.cli.command import run
+
+
+def write(path: Path, seed: int, n: int, *, turned: bool = False) -> str:
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 2))
+    y = np.where((x[:, 0] > 0.4) ^ (rng.random(n) < 0.1) ^ turned, "yes", "no")
+    lines = [f"{a:.4f},{b:.4f},{label}" for (a, b), label in zip(x, y, strict=True)]
+    path.write_text("\n".join(["a,b,y", *lines]))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("updates")
+    found = {
+        "old": write(folder / "old.csv", 0, 200),
+        "new": write(folder / "new.csv", 1, 150),
+        "turned": write(folder / "turned.csv", 2, 400, turned=True),
+        "rows": write(folder / "rows.csv", 3, 200),
+        "tree": str(folder / "tree.sureleaf"),
+        "updated": str(folder / "updated.sureleaf"),
+        "wrong": str(folder / "wrong.sureleaf"),
+        "folder": str(folder),
+    }
+    for data, saved in (("old", "tree"), ("turned", "wrong")):
+        sureleaf.TreeClassifier(random_state=0).fit(*_read(found[data]), groups=None).save(
+            found[saved]
+        )
+    return found
+
+
+def _read(path: str) -> tuple[object, object]:
+    import pyarrow.csv
+
+    table = pyarrow.csv.read_csv(path)
+    return table.drop_columns(["y"]), np.array(table["y"].to_pylist())
+
+
+def test_update_counts_rows_and_saves_the_tree(capsys, files):
+    code, out, _ = run(
+        capsys, "update", files["tree"], files["new"], "-t", "y", "-o", files["updated"]
+    )
+    assert code == 0
+    assert "150 new rows counted." in out
+    assert "expected on unseen rows; before:" in " ".join(out.split())
+    updated = sureleaf.load(files["updated"])
+    assert updated.leaf_counts_.n.sum() == 350
+    code, _, err = run(capsys, "update", files["updated"], files["new"], "-t", "y")
+    assert code == 2
+    assert "earlier update" in err
+    assert err.count("\n") == 1
+
+
+def test_update_says_which_leaves_change_and_whether_to_regrow(capsys, files):
+    arguments = ("update", files["tree"], files["turned"], "-t", "y")
+    code, out, _ = run(
+        capsys, *arguments, "--regrow", "--rows", files["old"], "--jobs", "1", "--json"
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert found["rows"] == 400
+    assert found["changed"] > 0.9
+    assert found["saved"] is None
+    assert {leaf["before"] for leaf in found["leaves"]} == {"no", "yes"}
+    assert found["keep_or_regrow"]["n_old"] == 200
+    assert found["keep_or_regrow"]["verdict"] in ("keep", "regrow", "undecided")
+    code, _, err = run(capsys, *arguments, "--rows", files["old"])
+    assert (code, "--regrow" in err) == (2, True)
+
+
+def test_diff_of_a_tree_with_itself_says_so(capsys, files):
+    code, out, _ = run(capsys, "diff", files["tree"], files["tree"])
+    assert code == 0
+    assert "The two trees are the same" in out
+
+
+def test_diff_is_a_gate(capsys, files):
+    arguments = ("diff", files["tree"], files["wrong"], files["rows"])
+    code, out, _ = run(capsys, *arguments, "-t", "y", "--gate")
+    assert code == 1
+    assert "Gate: failed." in out
+    assert "The decision changes for" in out
+    code, out, _ = run(capsys, *arguments, "-t", "y", "--gate", "--margin", "0.99", "--json")
+    found = json.loads(out)
+    assert (code, found["gate"]) == (0, "passed")
+    assert found["comparison"]["verdict"] == "equivalent"
+    code, out, _ = run(capsys, *arguments, "--cost", "0,1;9,0", "--json")
+    assert (code, json.loads(out)["comparison"]) == (0, None)
+    for extra in (["--gate"], ["--gate", "-t", "y"]):
+        code, _, err = run(capsys, "diff", files["tree"], files["wrong"], *extra)
+        assert (code, "labels" in err) == (2, True)
+    code, _, err = run(capsys, "diff", files["tree"], files["wrong"], "-t", "y")
+    assert (code, "no file of rows" in err) == (2, True)
+
+
+def test_bagged_trees_are_refused(capsys, files, tmp_path):
+    bag = sureleaf.BaggedTreesClassifier(n_estimators=2, random_state=0).fit(*_read(files["old"]))
+    bag.save(tmp_path / "bag.sureleaf")
+    for arguments in (
+        ("update", tmp_path / "bag.sureleaf", files["new"], "-t", "y"),
+        ("diff", files["tree"], tmp_path / "bag.sureleaf"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert code == 2
+        assert "needs a model of one tree" in err
