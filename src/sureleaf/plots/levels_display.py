@@ -1,7 +1,7 @@
 """Confidence and utility of competing splits, by the number of rows.
 
-These are Figures 1 and 2 of the reference, for a model or table of the user. Equation numbers are
-those of the reference.
+These are Figures 1 and 2 of the reference, for a model, a table or shares and probabilities of the
+user. Equation numbers are those of the reference.
 
 References
 ----------
@@ -9,11 +9,13 @@ Zhang, Z. (2024). Levels of Confidence and Utility for Binary Classifiers. Stats
 https://doi.org/10.3390/stats7040071
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
@@ -41,8 +43,8 @@ class LevelsDisplay(Display):
         Numbers of rows.
     curves : dict of str to ndarray
         Name of a split -> its level at each number of rows.
-    n_now : float
-        The current number of rows.
+    n_now : float or None
+        The current number of rows, if there are rows.
     source : str
         What is compared, in words.
 
@@ -60,7 +62,7 @@ class LevelsDisplay(Display):
     level: str
     n: FloatArray
     curves: dict[str, FloatArray]
-    n_now: float
+    n_now: float | None
     source: str
     SIZE = (8.4, 4.8)
 
@@ -133,6 +135,39 @@ class LevelsDisplay(Display):
         return cls._from_groups(groups, level, n_rows, n_max, "one split on a column")
 
     @classmethod
+    def from_splits(
+        cls,
+        splits: Mapping[str, tuple[ArrayLike, ArrayLike]],
+        *,
+        level: str = "utility",
+        n_max: int = 100,
+    ) -> Self:
+        """Compare splits that need not exist, by the shares and the p_max of their nodes.
+
+        Parameters
+        ----------
+        splits : mapping of name to (shares, p_max)
+            One number per node each; ``([1], [0.7])`` is no split.
+        level : {"confidence", "utility"}
+            Which level.
+        n_max : int
+            Largest number of rows.
+
+        Examples
+        --------
+        >>> splits = {"no split": ([1], [0.7]), "split": ([0.2, 0.8], [0.75, 0.6875])}
+        >>> LevelsDisplay.from_splits(splits).best()
+        [(1.0, 'no split')]
+        """
+        _check_level(level)
+        n = np.arange(1.0, n_max + 1)
+        groups = {
+            name: (np.asarray(shares, dtype=float), np.asarray(p_max, dtype=float))
+            for name, (shares, p_max) in splits.items()
+        }
+        return cls(level, n, _curves(groups, n, level), None, "splits of one node")
+
+    @classmethod
     def _from_groups(
         cls,
         groups: dict[str, tuple[FloatArray, FloatArray]],
@@ -145,11 +180,7 @@ class LevelsDisplay(Display):
         n = np.unique(np.rint(np.geomspace(1, largest, _POINTS)))
         # By (5) an even number of rows gives a node the level of one row less.
         n = np.unique(n + (n % 2 == 0))
-        curves = {
-            name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
-            for name, (rows, p) in groups.items()
-        }
-        return cls(level, n, curves, n_now, source)
+        return cls(level, n, _curves(groups, n, level), n_now, source)
 
     def best(self) -> list[tuple[float, str]]:
         """Return the split with the highest level, and the number of rows from which it is.
@@ -165,6 +196,23 @@ class LevelsDisplay(Display):
         winner = (table >= table.max(axis=0) - 1e-9).argmax(axis=0)
         changes = np.flatnonzero(np.diff(winner, prepend=-1))
         return [(float(self.n[index]), names[winner[index]]) for index in changes]
+
+    def crossings(self) -> list[tuple[float, str, str]]:
+        """Return where one curve overtakes another one for good, within the numbers of rows.
+
+        Returns
+        -------
+        list of (rows, above, below)
+            One entry per pair of curves that cross.
+        """
+        found = []
+        for one, two in combinations(self.curves, 2):
+            ahead = self.curves[one] > self.curves[two]
+            changes = np.flatnonzero(ahead[1:] != ahead[:-1])
+            if changes.size:
+                above, below = (one, two) if ahead[-1] else (two, one)
+                found.append((float(self.n[changes[-1] + 1]), above, below))
+        return found
 
     def _heading(self) -> tuple[str, str]:
         start, name = self.best()[-1]
@@ -183,19 +231,26 @@ class LevelsDisplay(Display):
         high = max(float(curve.max()) for curve in self.curves.values())
         margin = 0.06 * (high - low)
         axes.set_ylim(low - margin, high + margin)
-        rows_axis(axes, "rows of the tree")
+        axes.set_xlabel("rows of the tree")
         axes.set_xlim(1, float(self.n[-1]))
-        axes.axvline(self.n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
-        write(
-            axes,
-            f"{self.n_now:,.0f} rows now ",
-            (self.n_now, 0),
-            (-3, 5),
-            where=("data", "axes fraction"),
-            ha="right",
-            fontsize=8.5,
-            color=NOTE,
-        )
+        if self.n_now is not None:
+            rows_axis(axes, "rows of the tree")
+            axes.axvline(self.n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
+            write(
+                axes,
+                f"{self.n_now:,.0f} rows now ",
+                (self.n_now, 0),
+                (-3, 5),
+                where=("data", "axes fraction"),
+                ha="right",
+                fontsize=8.5,
+                color=NOTE,
+            )
+        else:
+            for n, above, _ in self.crossings():
+                height = float(np.interp(n, self.n, self.curves[above]))
+                axes.plot(n, height, "o", color=INK, markersize=5)
+                write(axes, f"n = {n:g}", (n, height), (5, -12), fontsize=8.5, color=NOTE)
         _name_ends(axes, ends)
         axes.set_ylabel(f"level of {self.level}")
 
@@ -231,9 +286,23 @@ def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
         )
 
 
-def _check(level: str, model: Any) -> None:
+def _curves(
+    groups: Mapping[str, tuple[FloatArray, FloatArray]], n: FloatArray, level: str
+) -> dict[str, FloatArray]:
+    """Return the level of each split, given the rows (or shares) and the p_max of its nodes."""
+    return {
+        name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
+        for name, (rows, p) in groups.items()
+    }
+
+
+def _check_level(level: str) -> None:
     if level not in ("confidence", "utility"):
         raise InvalidArgumentError(f"level must be 'confidence' or 'utility'; got {level!r}.")
+
+
+def _check(level: str, model: Any) -> None:
+    _check_level(level)
     if len(model.classes_) != 2:
         raise InvalidArgumentError(
             f"model must have two classes for levels by rows, equations (10) and (11); got "
