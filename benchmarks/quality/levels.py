@@ -69,7 +69,8 @@ def _row(title: str, name: str, measured: np.ndarray) -> Row:
 def _measure(data, settings, source, repeats):
     differences, utilities, corrects = [], [], []
     for seed, train, test in splits(len(data.y), repeats):
-        model = TreeClassifier.c45(**settings, levels_from=source, random_state=seed)
+        settings = {"leaf_estimate": "auto", "levels_from": source, **settings}
+        model = TreeClassifier.c45(**settings, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # categories that the training part lacks
             model.fit(data.X.iloc[train], data.y[train])

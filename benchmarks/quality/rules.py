@@ -40,7 +40,6 @@ TREES: dict[str, Learner] = {
     "margin=0": lambda X, c: TreeClassifier(margin=0.0, random_state=0),
     'criterion="gini"': lambda X, c: TreeClassifier(criterion="gini", random_state=0),
     "min_samples_leaf=1": lambda X, c: TreeClassifier(min_samples_leaf=1, random_state=0),
-    "min_confidence=.95": lambda X, c: TreeClassifier(min_confidence=0.95, random_state=0),
 }
 FORESTS: dict[str, Learner] = {
     "scikit-learn's forest": lambda X, c: one_hot(

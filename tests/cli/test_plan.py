@@ -97,3 +97,33 @@ def test_an_option_that_the_question_does_not_read_is_an_error(
 def test_an_option_may_go_with_any_of_several_questions() -> None:
     both = ["--p-max", "0.75", "--difference", "0.05", "--power", "0.9", "--rows", "20"]
     assert sureleaf("plan", *both).returncode == 0
+
+
+def test_splits_of_a_node_are_compared_with_no_split() -> None:
+    arguments = ["plan", "--split", "0.9:0.75,0.1:0.75", "--split", "0.2:0.75,0.8:0.6875"]
+    found = json.loads(sureleaf(*arguments, "--json").stdout)["splits"]
+    assert round(found["p_max"], 9) == 0.7
+    line = next(one for one in found["levels"] if (one["rows"], one["split"]) == (21, "A"))
+    expected = levels.tree_levels(21, [0.9, 0.1], [0.75, 0.75])
+    assert (line["confidence"], line["utility"]) == pytest.approx(tuple(expected))
+    text = " ".join(sureleaf(*arguments).stdout.split())
+    assert "The utility of no split is the highest with few rows, of A from 3 rows on." in text
+    rows = json.loads(sureleaf("plan", "--split", "90:0.75,10:0.75", "--json").stdout)["splits"]
+    assert rows["levels"][1] == found["levels"][1]
+    given = ["plan", "--split", "0.9:0.75,0.1:0.75", "--p-max", "0.72", "--json"]
+    assert json.loads(sureleaf(*given).stdout)["splits"]["p_max"] == 0.72
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--split", "0.9:0.75,0.1"], "share (or rows) and p_max of every node"),
+        (["--split", "0.9:0.75,0.2:0.75"], "add up to 1"),
+        (["--split", "0.9:0.75,0.1:0.3"], "p_max"),
+        (["--split", "0.9:0.75,0.1:0.75", "--p-max", "0.6:0.7"], "one number beside --split"),
+    ],
+)
+def test_a_split_that_cannot_be_read_is_an_error(arguments: list[str], reason: str) -> None:
+    done = sureleaf("plan", *arguments)
+    assert done.returncode == 2
+    assert reason in done.stderr

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import beta
 from sklearn.model_selection import KFold
 
-from sureleaf import TreeClassifier, audit, levels
+from sureleaf import TreeClassifier, audit, levels, rank_columns
 from sureleaf.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
@@ -42,17 +42,67 @@ def test_leaves_agree_with_the_theory(n_classes, source, pruning):
     model = TreeClassifier.c45(levels_from=source, pruning=pruning, random_state=0).fit(X, y)
     table = model.leaves()
     plain = (table.probability > 0.5) & (table.n > 0)
-    if n_classes == 2:
+    if n_classes == 2 and source != "training":
         useful = levels.utility(table.n[plain], table.probability[plain])
         np.testing.assert_allclose(table.utility[plain], useful, atol=1e-9)
-    if n_classes == 2 and source == "training":
-        sure = levels.confidence(table.n[plain], table.probability[plain])
-        np.testing.assert_allclose(table.confidence[plain], sure, atol=1e-9)
     for column in ("probability", "low", "high", "confidence", "utility"):
         values = getattr(table, column)
         assert ((values >= 0) & (values <= 1)).all(), column
     assert (table.low <= table.probability).all()
     assert (table.probability <= table.high).all()
+
+
+@pytest.mark.parametrize("method", ["mle", "blend", "entropic"])
+@pytest.mark.parametrize("pruning", ["pessimistic", None, "utility"])
+def test_levels_of_training_rows_are_those_of_the_paper(pruning, method):
+    X, y = noisy()
+    model = TreeClassifier.c45(levels_from="training", pruning=pruning, random_state=0).fit(X, y)
+    table, found = model.leaves(method=method), model.levels(method=method)
+    n, shares = table.n.sum(), table.n / table.n.sum()
+    p_max = levels.estimate_p_max(table.counts.max(axis=1), table.n, method=method)
+    np.testing.assert_allclose(table.probability, p_max, atol=1e-12)
+    sure = levels.node_confidence(n, shares, p_max)
+    np.testing.assert_allclose(table.confidence, sure, atol=1e-12)
+    useful = levels.node_utility(n, shares, p_max)
+    np.testing.assert_allclose(table.utility, useful, atol=1e-12)
+    assert found == pytest.approx(tuple(levels.tree_levels(n, shares, p_max)), abs=1e-12)
+    if method == "mle":
+        assert model.levels() == found
+
+
+def test_rows_needed_by_the_paper_are_the_fewest_that_give_a_leaf_of_its_share_the_levels():
+    X, y = noisy()
+    model = TreeClassifier.c45(pruning=None, levels_from="training").fit(X, y)
+    table = model.leaves(confidence=0.999)
+    known = np.flatnonzero(~np.isnan(table.rows_needed) & table.flagged)
+    assert len(known)
+    for line in known:
+        share, p_max = table.n[line] / table.n.sum(), table.probability[line]
+        rows = table.rows_needed[line]
+        assert levels.node_confidence(rows / share, share, p_max) >= 0.999
+        assert levels.node_confidence((rows - 1) / share, share, p_max) < 0.999
+
+
+def test_a_method_goes_with_levels_of_training_rows_of_two_classes():
+    X, y = noisy()
+    with pytest.raises(InvalidArgumentError, match="method must go with levels of training rows"):
+        TreeClassifier.c45().fit(X, y).levels(method="mle")
+    three = TreeClassifier.c45(levels_from="training").fit(*noisy(n_classes=3))
+    with pytest.raises(InvalidArgumentError, match="two classes and equal costs"):
+        three.leaves(method="entropic")
+    with pytest.raises(InvalidArgumentError, match="'mle'"):
+        three.leaves(method="median")
+
+
+def test_one_split_has_the_levels_of_the_ranking_of_its_column():
+    # Zhang (2024), Example 3: Humidity; .8145 and .6828 by (9) to (11).
+    humidity = [[value] for value in "HHHHNNNHNNNHNH"]
+    play = list("NNYYYNYNYYYYYN")
+    model = TreeClassifier.c45(levels_from="training", pruning=None).fit(humidity, play)
+    assert model.levels() == pytest.approx((0.8145, 0.6828), abs=5e-5)
+    for method in (None, "mle", "blend", "entropic"):
+        ranking = rank_columns(humidity, play, levels_from="training", method=method)
+        assert model.levels(method=method) == (ranking.confidence[0], ranking.utility[0])
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -436,7 +486,9 @@ def test_importance_weights_count_effective_rows():
     n = counted.leaf_counts_.n_effective
     table = counted.leaves()
     assert (n < table.n).all()
-    np.testing.assert_allclose(table.confidence, levels.confidence(n, table.probability))
+    n_tree = weights.sum() ** 2 / (weights**2).sum()
+    expected = levels.node_confidence(n_tree, n / n_tree, table.probability)
+    np.testing.assert_allclose(table.confidence, expected)
     equal = TreeClassifier.c45(weights="importance", **settings).fit(X, y, np.full(300, 7.0))
     assert equal.levels() == TreeClassifier.c45(**settings).fit(X, y).levels()
 

@@ -105,7 +105,9 @@ def test_all_that_a_copy_says_comes_from_the_rows_given(way):
     leaves = pruned.tree_.leaf_ids
     counts = pruned.tree_.class_counts[leaves]
     np.testing.assert_allclose(counts, pruned.leaf_counts_.counts, atol=1e-12)
-    stated = levels_of_counts(counts, counts.sum(axis=1), pruned.model_.probabilities[leaves])
+    n = counts.sum(axis=1)
+    probabilities = pruned.model_.probabilities[leaves]
+    stated = levels_of_counts(counts, n, probabilities, method="mle", n_tree=n.sum())
     table = pruned.leaves()
     np.testing.assert_allclose(table.n, counts.sum(axis=1))
     np.testing.assert_allclose(table.confidence, stated.confidence)

@@ -15,9 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, evaluate, load
 from sureleaf.estimators.tree_classifier import C45
 from sureleaf.model.size_selection import merge_unsure_leaves
-from sureleaf.probability import SIZED_ESTIMATE
+from sureleaf.probability import ESTIMATES
+from sureleaf.tree import cut
 from tests.long_runs import runs
-from tests.naive.merging import merge
+from tests.naive.merging import sure_leaves
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -42,6 +43,7 @@ def test_c45_has_the_parameters_of_c45_and_changes():
         "missing",
         "collapse",
         "pruning",
+        "leaf_estimate",
     }
     assert parameters["max_depth"] == 3
 
@@ -281,57 +283,46 @@ def noisy(seed, n=600, n_classes=2):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("margin", [0.0, 0.01, 0.1, 1.0])
-def test_merging_is_that_of_the_naive_twin(n_classes, margin):
+@pytest.mark.parametrize("min_confidence", [0.6, 0.9, 0.99])
+def test_the_part_with_sure_leaves_is_that_of_the_naive_twin(n_classes, min_confidence):
     for seed in range(runs(6)):
         X, y = noisy(seed, 300, n_classes)
         tree = TreeClassifier(pruning=None, min_samples_leaf=5).fit(X, y).tree_
-        probabilities = SIZED_ESTIMATE(tree, tree.class_counts)
-        settings = {"min_confidence": 0.9, "margin": margin}
-        merged = merge_unsure_leaves(tree, probabilities, **settings)
-        expected = merge(tree, probabilities, **settings)
+        merged = merge_unsure_leaves(tree, ESTIMATES["frequency"], min_confidence=min_confidence)
+        leaves = sure_leaves(tree, min_confidence)
+        expected = cut(tree, np.isin(np.arange(tree.n_nodes), leaves))
         np.testing.assert_array_equal(merged.class_counts, expected.class_counts)
         np.testing.assert_array_equal(merged.feature, expected.feature)
-        assert expected_errors(merged) <= expected_errors(tree) + margin * len(y) + 1e-9
 
 
-def expected_errors(tree):
-    probabilities = SIZED_ESTIMATE(tree, tree.class_counts)[tree.is_leaf]
-    return (tree.class_counts[tree.is_leaf].sum(axis=1) * (1 - probabilities.max(axis=1))).sum()
-
-
-def test_leaves_that_cannot_reach_the_confidence_are_merged_within_the_margin():
-    merged = 0
-    for seed in range(8):
+@pytest.mark.parametrize("margin", [None, 0.0])
+@pytest.mark.parametrize("pruning", ["auto", "pessimistic", None])
+def test_every_leaf_reaches_min_confidence_or_the_tree_is_one_leaf(pruning, margin):
+    n_leaves = []
+    for seed in range(4):
         X, y = noisy(seed)
-        pruning = "auto" if seed % 2 else None
-        parameters = {"margin": 0.02, "pruning": pruning, "random_state": 0}
-        plain = TreeClassifier(**parameters).fit(X, y)
-        sure = TreeClassifier(min_confidence=0.95, **parameters).fit(X, y)
-        assert sure.get_n_leaves() <= plain.get_n_leaves()
-        assert expected_errors(sure.tree_) <= expected_errors(plain.tree_) + 0.02 * len(y) + 1e-9
-        merged += plain.get_n_leaves() - sure.get_n_leaves()
-        assert TreeClassifier(min_confidence=0, **parameters).fit(X, y).rules() == plain.rules()
-    assert merged > 0
+        parameters = {"pruning": pruning, "margin": margin, "levels_from": "training"}
+        model = TreeClassifier(min_confidence=0.95, random_state=0, **parameters).fit(X, y)
+        for method in ("mle", "blend"):
+            sure = model.leaves(method=method).confidence.min()
+            assert sure >= 0.95 or model.get_n_leaves() == 1
+        n_leaves.append(model.get_n_leaves())
+    assert max(n_leaves) > 1
 
 
-def test_with_costs_a_leaf_is_merged_by_the_confidence_of_its_decision():
+def test_with_costs_every_decision_reaches_min_confidence():
     X, y = noisy(0)
-    cost = [[0, 1], [5, 0]]
-    parameters = {"pruning": None, "min_samples_leaf": 5, "cost": cost, "margin": 0.05}
-    model = TreeClassifier(min_confidence=0.9, levels_from="training", **parameters).fit(X, y)
-    plain = TreeClassifier(levels_from="training", **parameters).fit(X, y)
-    assert 1 < model.get_n_leaves() < plain.get_n_leaves()
-    same = parameters | {"cost": [[0, 1], [1, 0]]}
-    equal = TreeClassifier(min_confidence=0.9, **same).fit(X, y)
-    without = TreeClassifier(min_confidence=0.9, **same | {"cost": None}).fit(X, y)
-    assert equal.rules() == without.rules()
-    assert model.rules() != without.rules()
+    parameters = {"pruning": None, "min_samples_leaf": 5, "levels_from": "training"}
+    for cost in ([[0, 1], [5, 0]], [[0, 1], [1, 0]], None):
+        model = TreeClassifier(min_confidence=0.9, cost=cost, **parameters).fit(X, y)
+        plain = TreeClassifier(cost=cost, **parameters).fit(X, y)
+        assert 1 < model.get_n_leaves() < plain.get_n_leaves()
+        assert model.leaves(method="blend").confidence.min() >= 0.9
 
 
 def test_the_trees_of_the_folds_are_merged_as_well(tmp_path):
     X, y = noisy(0)
-    model = TreeClassifier(min_confidence=0.99, margin=1.0, pruning=None, random_state=0).fit(X, y)
+    model = TreeClassifier(min_confidence=0.99, pruning=None, random_state=0).fit(X, y)
     assert model.get_n_leaves() < TreeClassifier(pruning=None).fit(X, y).get_n_leaves()
     unseen = noisy(1, 20_000)
     stated = model.levels().utility

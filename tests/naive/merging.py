@@ -1,56 +1,29 @@
-"""Merging of leaves that cannot reach a confidence, one merge after the other."""
+"""The largest part of a tree whose leaves all reach a confidence, by its definition."""
 
-import numpy as np
-from scipy.stats import beta
-
-from sureleaf.model.node_levels import node_ties
-from sureleaf.tree import Tree, cut
+from sureleaf import levels
+from sureleaf.tree import Tree
 
 
-def merge(tree: Tree, probabilities: np.ndarray, *, min_confidence: float, margin: float) -> Tree:
-    """Of all merges that are possible, make the cheapest, and start again."""
-    n_rows = tree.class_counts[0].sum()
-    errors = [
-        tree.class_counts[node].sum() * (1 - max(probabilities[node]))
-        for node in range(tree.n_nodes)
-    ]
-    spent = 0.0
-    merged: set[int] = set()
-    while True:
-        leaves = [node for node in range(tree.n_nodes) if _is_leaf_now(tree, node, merged)]
-        costs = {}
-        for leaf in leaves:
-            if _confidence(tree, leaf, probabilities) >= min_confidence:
-                continue
-            above = int(tree.parent[leaf])
-            while above >= 0 and _confidence(tree, above, probabilities) < min_confidence:
-                above = int(tree.parent[above])
-            if above >= 0:
-                below = [node for node in leaves if above in _path(tree, node)]
-                costs[above] = errors[above] - sum(errors[node] for node in below)
-        affordable = [node for node in costs if spent + costs[node] <= margin * n_rows + 1e-9]
-        if not affordable:
-            return cut(tree, np.isin(np.arange(tree.n_nodes), list(merged)))
-        cheapest = min(affordable, key=lambda node: (round(costs[node], 9), node))
-        spent += max(costs[cheapest], 0)
-        merged.add(cheapest)
+def sure_leaves(tree: Tree, min_confidence: float) -> list[int]:
+    """Return the leaves of that part; the root if no part has only sure leaves."""
+    return _part(tree, 0, min_confidence) or [0]
 
 
-def _path(tree: Tree, node: int) -> list[int]:
-    path = []
-    while node >= 0:
-        path.append(node)
-        node = int(tree.parent[node])
-    return path
+def _part(tree: Tree, node: int, min_confidence: float) -> list[int]:
+    """Return the leaves of the largest part below a node; none if there is no part."""
+    if not tree.is_leaf[node]:
+        parts = [_part(tree, int(child), min_confidence) for child in tree.branches(node)]
+        if all(parts):
+            return [leaf for part in parts for leaf in part]
+    return [node] if _confidence(tree, node) >= min_confidence else []
 
 
-def _is_leaf_now(tree: Tree, node: int, merged: set[int]) -> bool:
-    above = set(_path(tree, node)) - {node}
-    return not above & merged and (bool(tree.is_leaf[node]) or node in merged)
-
-
-def _confidence(tree: Tree, node: int, probabilities: np.ndarray) -> float:
-    """Probability that the accuracy is above a tie, known by a quarter of the rows."""
-    n, p = tree.class_counts[[node]].sum() / 4, probabilities[node].max()
-    tie = float(node_ties(tree.class_counts[[node]], probabilities[[node]])[0])
-    return float(beta.sf(tie, max(p * n, 1e-9), max((1 - p) * n, 1e-9)))
+def _confidence(tree: Tree, node: int) -> float:
+    """(9) with the blend, or its form for more classes with one row of each class added."""
+    counts, n_tree = tree.class_counts[node], tree.class_counts[0].sum()
+    if not counts.sum():
+        return 0.0
+    if len(counts) == 2:
+        p = levels.estimate_p_max(counts.max(), counts.sum())
+        return float(levels.node_confidence(n_tree, counts.sum() / n_tree, p))
+    return float(levels.class_confidence(counts.sum(), (counts + 1) / (counts + 1).sum()))

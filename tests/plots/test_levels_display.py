@@ -45,5 +45,23 @@ def test_levels_by_rows_are_of_two_classes(model):
     three = TreeClassifier.c45().fit(*load_iris(return_X_y=True))
     with pytest.raises(InvalidArgumentError, match=r"two classes .* got 3 classes"):
         plots.LevelsDisplay.from_estimator(three)
-    with pytest.raises(InvalidArgumentError, match="'confidence' or 'utility'"):
+    with pytest.raises(InvalidArgumentError, match="'confidence', 'utility'"):
         plots.LevelsDisplay.from_estimator(model, level="accuracy")
+
+
+def test_splits_of_ones_own_are_compared_with_no_split():
+    splits = {"A": [(0.9, 0.75), (0.1, 0.75)], "B": [(0.2, 0.75), (0.8, 0.6875)]}
+    for level in ("confidence", "utility"):
+        display = plots.LevelsDisplay.from_splits(splits, level=level)
+        assert list(display.curves) == ["no split", "A", "B"]
+        for name, shares, p_max in (
+            ("no split", [1.0], [0.7]),
+            ("A", [0.9, 0.1], [0.75, 0.75]),
+            ("B", [0.2, 0.8], [0.75, 0.6875]),
+        ):
+            expected = [getattr(tree_levels(n, shares, p_max), level) for n in display.n]
+            assert display.curves[name] == pytest.approx(expected)
+        assert_texts_do_not_overlap(drawn(display))
+    marked = plots.LevelsDisplay.from_splits(splits, p_max=0.72, n_now=50)
+    assert marked.curves["no split"][-1] == pytest.approx(0.72, abs=1e-3)
+    assert_texts_do_not_overlap(drawn(marked))

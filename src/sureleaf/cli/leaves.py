@@ -33,6 +33,11 @@ _AT_COSTS = (
         "not grow the tree. Half of the rows of a table are then set aside.",
         words=("simultaneous",),
     ),
+    method=option(
+        "With --levels-from training: the estimate of p_max, mle, blend or entropic.",
+        default="mle",
+        words=("mle", "blend", "entropic"),
+    ),
     every=option("Show all leaves, not only the 20 that have the most rows.", "--all"),
     tree=options.tree_options("levels_from"),
     table=options.tables(),
@@ -45,6 +50,7 @@ def leaves(
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
     guarantee: str | None = None,
+    method: str | None = None,
     every: bool = False,
     level: options.Level = 0.95,
     jobs: options.Threads = None,
@@ -68,6 +74,8 @@ def leaves(
     - sureleaf leaves data.csv --target class --cost "0,5;1,0"
 
     - sureleaf leaves data.csv --target class --guarantee simultaneous
+
+    - sureleaf leaves data.csv --target class --levels-from training --method blend
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
@@ -97,7 +105,7 @@ def leaves(
     if guarantee is not None:
         _show_guaranteed(model, guarantee, levels, most, n_left_out, as_json=as_json)
         return
-    leaf_table = model.leaves(**levels)
+    leaf_table = model.leaves(**levels, method=method)
     if as_json:
         show_json(json_values.leaf_values(model, leaf_table))
     else:

@@ -12,7 +12,8 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sureleaf.commands.plan import Plan, StudyPlan
+    from sureleaf.commands.plan import Plan, SplitsPlan, StudyPlan
+    from sureleaf.levels.competing_splits import Split
 
 
 class Setting(NamedTuple):
@@ -38,7 +39,12 @@ def _given(settings: Iterable[Setting]) -> options.OptionGroup:
     return options.OptionGroup(types, dict)
 
 
-_NODE, _TEST, _STUDY = ("p_max",), ("half_width", "difference"), ("auc_width", "slope_width")
+_NODE, _SPLIT, _TEST, _STUDY = (
+    ("p_max",),
+    ("split",),
+    ("half_width", "difference"),
+    ("auc_width", "slope_width"),
+)
 
 _QUESTIONS = (
     Setting(
@@ -47,6 +53,14 @@ _QUESTIONS = (
         "Probability of the more probable class of a node, from 0.5 to 1, or a range; with costs, "
         "of the class that is decided for above the threshold, from 0 to 1.",
         metavar="P[:P]",
+    ),
+    Setting(
+        "split",
+        list[str],
+        "Compare a split of a node with no split, by rows: share (or rows) and p_max of each of "
+        "its nodes. "
+        "May be repeated; with --p-max, that of the node.",
+        metavar="SHARE:P,...",
     ),
     Setting("half_width", float, "Plan test rows for an interval of this half-width."),
     Setting(
@@ -119,6 +133,8 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
 
     - sureleaf plan --p-max 0.75 --rows 20
 
+    - sureleaf plan --split "0.9:0.75,0.1:0.75" --split "0.2:0.75,0.8:0.6875"
+
     - sureleaf plan --p-max 0.2 --cost "0,1;5,0"
 
     - sureleaf plan --p-max 0.6:0.9 --bias 0.01
@@ -133,12 +149,21 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
     """
     from sureleaf.commands import plan as planning
 
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value not in (None, [])}
     _refuse_unused(given, context.args)
     shown: list[RenderableType] = []
     plain: dict[str, object] = {}
+    if given.get("split"):
+        splits = _plan_splits(given, context.args)
+        shown += [
+            "Utility, and in brackets confidence, by the rows of the node: (11) and (10).",
+            planning.splits_table(splits),
+            f"No split: p_max = {splits.p_max:.4g} of the whole node.",
+            f"[bold]{splits.answer()}[/bold]",
+        ]
+        plain["splits"] = splits.to_dict()
     is_study = not given.keys().isdisjoint((*_STUDY, "leaf_share"))
-    if "p_max" in given and "leaf_share" not in given:
+    if "p_max" in given and given.keys().isdisjoint(("leaf_share", "split")):
         node = _plan_node(given, context.args)
         shown += [*planning.tables(node), f"[bold]{node.answer()}[/bold]"]
         plain |= node.to_dict()
@@ -146,7 +171,7 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
         study = _plan_study(given)
         shown += [planning.study_table(study), f"[bold]{study.answer()}[/bold]"]
         plain["study"] = study.to_dict()
-    if not (is_study or "p_max" in given) or not given.keys().isdisjoint(_TEST):
+    if not (is_study or "p_max" in given or "split" in given) or not given.keys().isdisjoint(_TEST):
         names = (*_TEST, "rate", "discordance", "independent", "power", "level")
         test = planning.plan_rows(**_chosen(given, *names))
         shown += [planning.rows_table(test), f"[bold]{test.answer()}[/bold]"]
@@ -167,6 +192,39 @@ def _plan_node(given: dict[str, Any], words: list[str]) -> "Plan":
     p_max = _read_range(":".join([given["p_max"], *words]))  # 0.7 0.9 is 0.7:0.9
     goals = _chosen(given, "confidence", "utility", "rows", "bias") or {"confidence": 0.95}
     return make_plan(p_max, threshold=_read_threshold(given.get("cost")), **goals)
+
+
+def _plan_splits(given: dict[str, Any], words: list[str]) -> "SplitsPlan":
+    from sureleaf.commands.plan import plan_splits
+
+    texts = given["split"]
+    splits = {chr(ord("A") + line): _read_split(text) for line, text in enumerate(texts)}
+    if "p_max" not in given:
+        return plan_splits(splits)
+    low, high = _read_range(":".join([given["p_max"], *words]))
+    if low != high:
+        raise InvalidArgumentError(
+            f"--p-max must be one number beside --split, that of the node; got {low:g} to {high:g}."
+        )
+    return plan_splits(splits, p_max=low)
+
+
+def _read_split(text: str) -> "Split":
+    """Return the split that "0.9:0.75,0.1:0.75" describes."""
+    from sureleaf.levels.competing_splits import checked_split
+
+    try:
+        nodes = [tuple(map(float, node.split(":"))) for node in text.split(",")]
+        shares, p_max = zip(*((share, p) for share, p in nodes), strict=True)
+    except ValueError:
+        raise InvalidArgumentError(
+            "--split must be the share (or rows) and p_max of every node, such as "
+            f"0.9:0.75,0.1:0.75; got {text!r}."
+        ) from None
+    total = sum(shares)
+    if all(share.is_integer() for share in shares) and total > 1:  # rows
+        shares = tuple(share / total for share in shares)
+    return checked_split(shares, p_max)
 
 
 def _plan_study(given: dict[str, Any]) -> "StudyPlan":

@@ -45,7 +45,7 @@ def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> Valu
 
 def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> Values:
     """Return the levels of the tree and its leaves."""
-    levels = model.levels()
+    levels = model.levels(method=leaves.method)
     stability = None
     if leaves.stability is not None:
         splits = model.splits()
@@ -56,6 +56,7 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> Values:
         "low": json_value(levels.low),
         "high": json_value(levels.high),
         "levels_from": leaves.levels_from,
+        "confidence_is": "paper" if leaves.levels_from == "training" else "posterior",
         "rounds": leaves.n_rounds,
         "expected_cost": model.complete_model().expected_cost(),
         **_leaves(model, leaves),

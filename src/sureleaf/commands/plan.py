@@ -15,6 +15,13 @@ from sureleaf.commands.terminal import number_table
 from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.formatting import count_of
+from sureleaf.levels.competing_splits import (
+    Split,
+    best_splits,
+    checked_split,
+    split_level,
+    unsplit_p_max,
+)
 from sureleaf.levels.p_max_estimates import METHODS
 from sureleaf.levels.search import smallest_count
 
@@ -217,6 +224,99 @@ def tables(plan: Plan) -> Iterator[Table]:
         yield table
 
 
+# Splits of a node.
+
+
+@dataclass(frozen=True)
+class SplitLevels:
+    """The levels of a split for so many rows of its node."""
+
+    rows: int
+    split: str
+    confidence: float
+    utility: float
+
+
+@dataclass(frozen=True)
+class BestSplit:
+    """The split with the highest level from so many rows on."""
+
+    level: str
+    from_rows: int
+    split: str
+
+
+@dataclass(frozen=True)
+class SplitsPlan(_InWords):
+    """Splits of a node beside no split: their levels by rows, and where they cross."""
+
+    p_max: float
+    levels: tuple[SplitLevels, ...]
+    best: tuple[BestSplit, ...]
+
+    def answer(self) -> str:
+        """Return the plan in sentences."""
+        return " ".join(_best_in_words(self, level) for level in ("utility", "confidence"))
+
+
+_NO_SPLIT = "no split"
+_SHOWN_ROWS = (5, 11, 21, 51, 101, 201, 501, 1001)
+"""Odd numbers, because an even number of rows gives a node the confidence of one row less."""
+
+
+def plan_splits(splits: dict[str, Split], *, p_max: float | None = None) -> SplitsPlan:
+    """Compare splits of a node with no split, by the number of rows of the node.
+
+    Without the p_max of the node it is the smallest one that all splits allow.
+
+    Examples
+    --------
+    >>> from sureleaf.levels.competing_splits import Split
+    >>> plan = plan_splits({"A": Split((0.9, 0.1), (0.75, 0.75))})
+    >>> round(plan.p_max, 6), [(one.from_rows, one.split) for one in plan.best[:2]]
+    (0.7, [(1, 'no split'), (3, 'A')])
+    """
+    whole = unsplit_p_max(list(splits.values())) if p_max is None else p_max
+    named = {_NO_SPLIT: checked_split([1.0], [whole]), **splits}
+    names, values = list(named), list(named.values())
+    rows = np.array(_SHOWN_ROWS, dtype=float)
+    by_name = {
+        name: (split_level("confidence", rows, one), split_level("utility", rows, one))
+        for name, one in named.items()
+    }
+    return SplitsPlan(
+        p_max=whole,
+        levels=tuple(
+            SplitLevels(n, name, float(sure[line]), float(useful[line]))
+            for line, n in enumerate(_SHOWN_ROWS)
+            for name, (sure, useful) in by_name.items()
+        ),
+        best=tuple(
+            BestSplit(level, rows, names[index])
+            for level in ("utility", "confidence")
+            for rows, index in best_splits(level, values)
+        ),
+    )
+
+
+def _best_in_words(plan: SplitsPlan, level: str) -> str:
+    found = [one for one in plan.best if one.level == level]
+    if len(found) == 1:
+        return f"The {level} of {found[0].split} is the highest at every number of rows."
+    later = ", ".join(f"of {one.split} from {one.from_rows:,} rows on" for one in found[1:])
+    return f"The {level} of {found[0].split} is the highest with few rows, {later}."
+
+
+def splits_table(plan: SplitsPlan) -> Table:
+    """Return the levels of all splits by rows."""
+    names = list(dict.fromkeys(one.split for one in plan.levels))
+    table = number_table("rows", *names)
+    for rows in _SHOWN_ROWS:
+        line = [one for one in plan.levels if one.rows == rows]
+        table.add_row(f"{rows:,}", *(f"{one.utility:.3f} ({one.confidence:.3f})" for one in line))
+    return table
+
+
 # Rows of a test set.
 
 
@@ -289,9 +389,9 @@ def plan_rows(
         questions.append(RowsForQuestion(question, assumed, rows))
     if not questions:
         raise InvalidArgumentError(
-            "plan needs a question: --p-max for a node; --half-width for an interval or "
-            "--difference for a comparison of error rates; --auc-width, --slope-width or "
-            "--leaf-share for a study; got none of them."
+            "plan needs a question: --p-max for a node; --split for its splits; --half-width for "
+            "an interval or --difference for a comparison of error rates; --auc-width, "
+            "--slope-width or --leaf-share for a study; got none of them."
         )
     return RowsPlan(level, tuple(questions))
 

@@ -243,17 +243,17 @@ def show_leaves(
 
 def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> str:
     """Say what the levels of a tree let expect on unseen rows."""
-    levels = model.levels(level=level)
+    levels = model.levels(level=level, method=leaves.method)
     tree = f"A tree with {_leaves(len(leaves))}, trained on {count_of(leaves.n.sum(), 'row')}."
     useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
         return (
             f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
-            f"mean confidence [bold]{sure}[/bold]. They come from the rows that shaped the tree, "
-            "so it predicts fewer of the unseen rows correctly. For levels of unseen rows, save a "
-            "tree that was fitted or pruned while it held its rows. The rows that a leaf needs "
-            "leave room for one more error and keep its interval clear of a tie; those of sureleaf "
-            "plan are for the confidence alone."
+            f"mean confidence [bold]{sure}[/bold], by (10) and (11). They come from the rows that "
+            "shaped the tree, so it predicts fewer of the unseen rows correctly; levels_from="
+            "'cross_fit' gives levels of unseen rows. The rows needed are those of a leaf that "
+            "gets its share of the rows of a tree, (9); sureleaf plan gives those of a leaf with "
+            "exactly so many rows, (5)."
         )
     cost = model.complete_model().expected_cost()
     if cost is None:
@@ -458,10 +458,15 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
     """Yield the best column in a sentence, and the table of all columns."""
     _, counts = np.unique(labels, return_counts=True)
     baseline = counts.max() / counts.sum()
+    best, useful = escape(ranking.column[0]), percent(ranking.utility[0])
+    says = (
+        f"One split on [bold]{best}[/bold] is expected to predict {useful} of unseen rows correctly"
+    )
+    if ranking.levels_from == "training":
+        says = f"One split on [bold]{best}[/bold] has the highest utility by its own rows, {useful}"
     yield (
-        f"One split on [bold]{escape(ranking.column[0])}[/bold] is expected to predict "
-        f"{percent(ranking.utility[0])} of unseen rows correctly; the baseline, always predicting "
-        f"the most frequent class, is correct for {percent(baseline)}."
+        f"{says}; the baseline, always predicting the most frequent class, is correct for "
+        f"{percent(baseline)}."
     )
     headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
     table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
@@ -479,6 +484,11 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
             "by itself. It may still help below other splits, or as the first split of a "
             "tree.[/dim]"
         )
+    if ranking.best_splits:
+        splits = " ".join(f'--split "{split}"' for split in ranking.best_splits)
+        yield f"[dim]The best splits beside no split, by rows: sureleaf plan {splits}[/dim]"
+    for note in ranking.notes():
+        yield f"[dim]{escape(note)}[/dim]"
 
 
 # Evaluations, comparisons and learning curves.

@@ -20,11 +20,11 @@ from sureleaf.arguments import (
     thread_count,
 )
 from sureleaf.folds import fold_numbers
-from sureleaf.levels import class_confidence, class_utility, tree_levels
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.cross_fitting import levels_of_rounds, predict_out_of_fold
 from sureleaf.model.fold_trees import FoldRows
 from sureleaf.model.leaf_counts import LeafCounts, count_leaves
+from sureleaf.model.leaf_table import kind_of_confidence
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
 from sureleaf.progress import track
@@ -45,6 +45,9 @@ class ColumnRanking(ColumnTable):
     - `confidence`, `utility`: levels of the one-split tree.
     - `gini`, `gain_ratio`: Gini impurity after the split, and C4.5's gain ratio, on the training
       rows.
+    - `levels_from`: where the levels come from.
+    - `best_splits`: with two classes, the splits on the two best columns as `sureleaf plan --split`
+      takes them, which tells whether to split at other numbers of rows.
     """
 
     column: NDArray[np.object_]
@@ -53,6 +56,12 @@ class ColumnRanking(ColumnTable):
     utility: FloatArray
     gini: FloatArray
     gain_ratio: FloatArray
+    levels_from: str = "cross_fit"
+    best_splits: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Say which confidence is printed."""
+        return [kind_of_confidence(self.levels_from)]
 
 
 def rank_columns(
@@ -61,6 +70,7 @@ def rank_columns(
     *,
     by: str = "utility",
     levels_from: str = "cross_fit",
+    method: str | None = None,
     categorical_features: Any = "auto",
     cv: Any = 10,
     n_jobs: int | None = None,
@@ -78,8 +88,10 @@ def rank_columns(
         What the columns are sorted by. Utilities of columns that do not change the prediction are
         equal; the impurities distinguish these columns, too, but come from the training rows.
     levels_from : {"cross_fit", "training"}
-        Out-of-fold predictions; or equations (10) and (11) with the shares and frequencies of the
-        training rows as probabilities, which is too optimistic for columns of many values.
+        Out-of-fold predictions; or equations (10) and (11) with the shares of the training rows,
+        which is too optimistic for columns of many values.
+    method : {"mle", "blend", "entropic"}, optional
+        The estimate of p_max for ``levels_from="training"``, as for `TreeClassifier.levels`.
     categorical_features, cv, n_jobs, random_state
         As for `TreeClassifier`.
 
@@ -101,7 +113,7 @@ def rank_columns(
     labels, classes = encode_labels(y, estimator="rank_columns")
     check_one_label_per_row(table.n_rows, labels)
     seed, n_threads = draw_seed(random_state), thread_count(n_jobs)
-    measured = []
+    measured, splits = [], []
     columns_left = track(table.schema.columns, total=len(table.schema), what="Ranking")
     for index, column in enumerate(columns_left):
         part = EncodedTable(
@@ -109,18 +121,23 @@ def rank_columns(
         )
         rows = TrainingRows(part, labels, len(classes))
         tree = _split_once(rows)
-        if levels_from == "training":
-            levels = _training_levels(tree)
-        else:
+        model = _one_split_model(tree, rows, levels_from)
+        if levels_from == "cross_fit":
             fold_of = fold_numbers(rows.labels, cv, seed=seed)
-            levels = _cross_fitted_levels(tree, rows, fold_of, n_threads)
+            model = _cross_fitted(model, rows, fold_of, n_threads)
+        levels = model.levels(method=method)
         measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
+        splits.append(_split_in_words(tree))
     columns = np.array(measured, dtype=float).T
     line, sign, decimals = _SORTED_BY[by]
     key = np.where(np.isnan(columns[line]), np.inf, sign * columns[line].round(decimals))
     order = np.lexsort((-columns[4], key))
+    best = tuple(splits[line] for line in order[:2] if splits[line])
     columns, names = columns[:, order], np.array(table.schema.names, dtype=object)[order]
-    return ColumnRanking(names, columns[0].astype(np.int64), *columns[1:])
+    branches, sure, useful, gini, gain_ratio = columns
+    return ColumnRanking(
+        names, branches.astype(np.int64), sure, useful, gini, gain_ratio, levels_from, best
+    )
 
 
 _SORTED_BY = {"utility": (2, -1.0, 3), "gini": (3, 1.0, 12), "gain_ratio": (4, -1.0, 12)}
@@ -133,17 +150,20 @@ def _split_once(rows: TrainingRows) -> Tree:
     return grow(rows, _ONE_SPLIT)
 
 
-def _cross_fitted_levels(
-    tree: Tree, rows: TrainingRows, fold_of: NDArray[np.int64], n_threads: int
-) -> tuple[float, float]:
-    model = TreeModel(
+def _one_split_model(tree: Tree, rows: TrainingRows, levels_from: str) -> TreeModel:
+    return TreeModel(
         schema=rows.table.schema,
         classes=np.arange(rows.n_classes),
         tree=tree,
         leaf_counts=LeafCounts.of_tree(tree),
         leaf_estimate=Laplace(),
-        evidence=Evidence("cross_fit"),
+        evidence=Evidence(levels_from),
     )
+
+
+def _cross_fitted(
+    model: TreeModel, rows: TrainingRows, fold_of: NDArray[np.int64], n_threads: int
+) -> TreeModel:
     parts = FoldRows(rows, fold_of)
     folds = parts.every_fold()
     rows.sort(n_threads)
@@ -152,20 +172,22 @@ def _cross_fitted_levels(
     out_of_fold = predict_out_of_fold(
         parts, dict(zip(folds, trees, strict=True)), model.leaf_estimate
     )
-    return levels_of_rounds(model, rows, [out_of_fold]).levels()
+    return levels_of_rounds(model, rows, [out_of_fold])
 
 
-def _training_levels(tree: Tree) -> tuple[float, float]:
-    """Equations (10) and (11); with more than two classes, K-class levels of the leaves."""
+_SHOWN_BRANCHES = 12
+
+
+def _split_in_words(tree: Tree) -> str:
+    """Rows and p_max of every branch of a split between two classes; empty for other splits."""
     counts = tree.class_counts[tree.leaf_ids]
+    if counts.shape[1] != 2 or not 1 < tree.n_leaves <= _SHOWN_BRANCHES:
+        return ""
+    counts = counts[counts.sum(axis=1) > 0]
     n = counts.sum(axis=1)
-    counts, n = counts[n > 0], n[n > 0]
-    shares, vectors = n / n.sum(), counts / n[:, np.newaxis]
-    if counts.shape[1] == 2:
-        levels = tree_levels(float(n.sum()), shares, vectors.max(axis=1))
-        return float(levels.confidence), float(levels.utility)
-    sure, useful = class_confidence(n, vectors), class_utility(n, vectors)
-    return float(shares @ np.asarray(sure)), float(shares @ np.asarray(useful))
+    return ",".join(
+        f"{share:.6g}:{p:.4g}" for share, p in zip(n / n.sum(), counts.max(axis=1) / n, strict=True)
+    )
 
 
 def _impurities(tree: Tree, rows: TrainingRows) -> tuple[float, float]:

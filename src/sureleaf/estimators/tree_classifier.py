@@ -97,6 +97,7 @@ C45: Final = {
     "min_samples_leaf": 2,
     "collapse": True,
     "pruning": "pessimistic",
+    "leaf_estimate": "frequency",
 }
 """Parameters with which the tree is that of C4.5."""
 
@@ -167,9 +168,9 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         accurate tree. With `cost`: how much of the mean cost of a wrong decision per row. None is
         0.01, and 0 if `max_leaves` limits the size.
     min_confidence : float or None
-        Leaves whose confidence is lower, by the rows that grew them, are merged into the nearest
-        node above that reaches it, while all merges together cost at most `margin` of accuracy
-        (0.01 if it is None).
+        Stop where leaves are too small: every leaf reaches this confidence by the theory, (9) with
+        the blend (20) of the rows that grew the tree, or the tree is one leaf. The other leaves are
+        merged.
     confidence_factor : float
         For pessimistic pruning, in (0, 0.5]; smaller values prune more.
     ccp_alpha : float
@@ -723,6 +724,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         confidence: float | None = 0.95,
         utility: float | None = None,
         guarantee: str | None = None,
+        method: str | None = None,
     ) -> LeafTable:
         """Return the levels of all leaves as a table.
 
@@ -744,6 +746,8 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             with probability `level`, the flags with probability `confidence`. All numbers are then
             of these rows; probability and utility are shares, and 1 - confidence is the p-value of
             "this leaf names the wrong class", adjusted for all leaves.
+        method : {"mle", "blend", "entropic"}, optional
+            With ``levels_from="training"``: the estimate of p_max, as for `levels`.
 
         Returns
         -------
@@ -763,7 +767,11 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         """
         model = self._fitted() if guarantee is not None else self.complete_model()
         return model.leaves(
-            level=level, confidence=confidence, utility=utility, guarantee=guarantee
+            level=level,
+            confidence=confidence,
+            utility=utility,
+            guarantee=guarantee,
+            method=method,
         )
 
     def splits(self) -> SplitTable:
@@ -784,13 +792,20 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         """
         return self.complete_model().splits()
 
-    def levels(self, *, level: float = 0.95) -> TreeLevels:
+    def levels(self, *, level: float = 0.95, method: str | None = None) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves.
+
+        With ``levels_from="training"`` these are (10) and (11) of the theory, with the shares of
+        the leaves among the training rows; see `sureleaf.levels.tree_levels`.
 
         Parameters
         ----------
         level : float
             Confidence level of the interval of the utility.
+        method : {"mle", "blend", "entropic"}, optional
+            With ``levels_from="training"``: the estimate of p_max of every leaf, "mle" if it is not
+            given. Of more than two classes, and with unequal costs, "blend" is the share with one
+            row of each class added, and there is no "entropic".
 
         Returns
         -------
@@ -806,7 +821,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         >>> model.levels().utility > 0.9
         True
         """
-        return self.complete_model().levels(level=level)
+        return self.complete_model().levels(level=level, method=method)
 
     def predict_levels(self, X: Any, *, level: float = 0.95) -> RowLevels:
         """Return the levels of the leaf of each row.

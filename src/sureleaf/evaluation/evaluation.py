@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_level
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
@@ -371,33 +371,34 @@ class Evaluation(TextDisplay):
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
         return chosen.value(rows) * mass
 
-    def _of_class(
-        self, name: str, positive: object
-    ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray | None]:
-        """Return which rows are of a class, its predicted probabilities, and the weights."""
+    def _pooled(self, name: str) -> tuple[Scored, FloatArray]:
         rows = self.scored()
         if rows.probabilities is None:
             raise InvalidArgumentError(
                 f"{name} needs probabilities, and {self.estimator} has no predict_proba."
             )
-        code = self.positive_code
-        if positive is not None:
-            code = positive_class(positive, self.classes)
-        return rows.truth == code, rows.probabilities[:, code], rows.weights
+        return rows, rows.probabilities
 
     def roc(self, *, positive: object = None) -> Roc:
         """Return the ROC curve of all out-of-fold predictions for one class."""
-        truth, stated, weights = self._of_class("roc", positive)
-        return roc(truth, stated, sample_weight=weights)
+        rows, table = self._pooled("roc")
+        code = self._code(positive)
+        return roc(rows.truth == code, table[:, code], sample_weight=rows.weights)
 
     def calibration(
         self, *, positive: object = None, n_bins: int = 10, level: float = 0.95
     ) -> CalibrationCurve:
         """Return the calibration curve of one class, with consistency bands."""
-        truth, stated, weights = self._of_class("calibration", positive)
-        repeats = len(truth) / np.count_nonzero(np.bincount(self.row))
+        rows, table = self._pooled("calibration")
+        code = self._code(positive)
+        distinct = np.count_nonzero(np.bincount(self.row))
         return calibration_curve(
-            truth, stated, n_bins=n_bins, level=level, sample_weight=weights, repeats=repeats
+            rows.truth == code,
+            table[:, code],
+            n_bins=n_bins,
+            level=level,
+            sample_weight=rows.weights,
+            repeats=len(rows) / distinct,
         )
 
     def calibration_line(self, *, positive: object = None, level: float = 0.95) -> CalibrationLine:
@@ -405,16 +406,28 @@ class Evaluation(TextDisplay):
 
         Predictions of one row (or group) by several models do not narrow the intervals.
         """
-        truth, stated, weights = self._of_class("calibration_line", positive)
-        groups = self.row if self.groups is None else self.groups[self.row]
-        return calibration_line(truth, stated, level=level, sample_weight=weights, groups=groups)
+        rows, table = self._pooled("calibration_line")
+        code = self._code(positive)
+        return calibration_line(
+            rows.truth == code,
+            table[:, code],
+            level=level,
+            sample_weight=rows.weights,
+            groups=self.row if self.groups is None else self.groups[self.row],
+        )
 
     def net_benefit(
         self, thresholds: ArrayLike | None = None, *, positive: object = None
     ) -> NetBenefit:
         """Return the decision curve of all out-of-fold predictions for one class."""
-        truth, stated, weights = self._of_class("net_benefit", positive)
-        return net_benefit(truth, stated, thresholds, sample_weight=weights)
+        rows, table = self._pooled("net_benefit")
+        code = self._code(positive)
+        return net_benefit(
+            rows.truth == code, table[:, code], thresholds, sample_weight=rows.weights
+        )
+
+    def _code(self, positive: object) -> int:
+        return self.positive_code if positive is None else positive_class(positive, self.classes)
 
     def summary(self, *, level: float = 0.95) -> EvaluationSummary:
         """Return the main measures with their intervals, and warnings; printed as text."""

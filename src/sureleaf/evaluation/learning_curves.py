@@ -13,7 +13,6 @@ from sureleaf.arguments import FloatArray, IntArray, check_count, check_level
 from sureleaf.errors import FailedFitError, InvalidArgumentError
 from sureleaf.evaluation.designs import RepeatedHoldout
 from sureleaf.evaluation.evaluator import (
-    Outcome,
     check_estimator,
     describe,
     evaluation_of,
@@ -22,7 +21,7 @@ from sureleaf.evaluation.evaluator import (
     read_cost,
 )
 from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
-from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
+from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.evaluation.measures.named import Measure, find_measure
 from sureleaf.evaluation.valid_intervals import has_one_round, variances_beyond_splits
 from sureleaf.formatting import TextDisplay
@@ -557,7 +556,8 @@ def learning_curve(
     ratio = float(np.mean([len(s.test) for s in splits])) / n_rows
     sizes = schedule.sizes(n_rows)
     fitter, named = make_fitter(estimator, table, seed), describe(estimator)
-    measured: list[tuple[FloatArray, float, float]] = []
+    columns: list[FloatArray] = []
+    variances: list[tuple[float, float]] = []
     failures: dict[tuple[int, int], str] = {}
     stopped = None
     for i, size in enumerate(
@@ -566,31 +566,35 @@ def learning_curve(
         parts = [replace(s, train=order[:size]) for s, order in zip(splits, orders, strict=True)]
         outcomes = list(fitter.run(fit_split, ((s, s.repeat, i) for s in parts), n_jobs))
         failures |= {(r, size): one.failure for r, one in enumerate(outcomes) if one.failure}
-        facts = {"design": design, "seed": seed, "cost": matrix, "estimator": named}
-        measured.append(_measured(outcomes, chosen, table, **facts))
+        column, beyond = np.full(repeats, np.nan), (0.0, 0.0)
+        if not all(one.failure for one in outcomes):
+            judged = evaluation_of(
+                outcomes, table, design=design, seed=seed, cost=matrix, estimator=named
+            )
+            column[list(judged.worked)] = judged.split_values(chosen)
+            beyond = variances_beyond_splits(chosen, judged)
+        columns.append(column)
+        variances.append(beyond)
         if stop is not None and 0 < i < len(sizes) - 1:
             sign = 1 if chosen.greater_is_better else -1
-            if stopped := stop.reason(sign * measured[-2][0], sign * measured[-1][0], ratio):
+            stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
+            if stopped:
                 break
-    columns, hidden, least = zip(*measured, strict=True)
     values = np.column_stack(columns)
     if np.isnan(values).all():
         why = next(iter(failures.values()), f"{chosen.name} is undefined on the test rows")
         raise FailedFitError(f"{named} failed at every size, first with {why}")
-    used = np.array(sizes[: len(columns)])
-    variances = np.array(hidden), np.array(least)
+    hidden, least = np.array(variances).T
     return LearningCurve(
-        chosen, used, values, n_rows, ratio, level, stopped, failures, seed, *variances
+        chosen,
+        np.array(sizes[: values.shape[1]]),
+        values,
+        n_rows,
+        ratio,
+        level,
+        stopped,
+        failures,
+        seed,
+        hidden,
+        least,
     )
-
-
-def _measured(
-    outcomes: list[Outcome], measure: Measure, table: LabelledTable, **facts: Any
-) -> tuple[FloatArray, float, float]:
-    """Return the measure of each repeat, NaN if it failed, with its hidden and least variance."""
-    values = np.full(len(outcomes), np.nan)
-    if all(one.failure for one in outcomes):
-        return values, 0.0, 0.0
-    judged = evaluation_of(outcomes, table, **facts)
-    values[list(judged.worked)] = judged.split_values(measure)
-    return values, *variances_beyond_splits(measure, judged)

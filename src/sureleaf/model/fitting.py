@@ -92,7 +92,7 @@ class TreeSettings:
     - `utility_gain`: for pruning by utility: what a leaf must add; None to choose it by
       cross-validation.
     - `max_features`: columns drawn per node, as for `TreeClassifier`.
-    - `min_confidence`: leaves below it are merged, at the cost of `margin` at most, or of `MARGIN`.
+    - `min_confidence`: that of the theory which all leaves reach, or the tree is one leaf.
     - `monotone`: the constraints as given to `TreeClassifier`; `for_table` turns them into signs.
     - `family`: for pruning="auto": the nested family that the tree is of, a key of `_families`.
     - `penalty`: for pruning="auto": the penalty per leaf; None to choose it by cross-validation.
@@ -442,11 +442,7 @@ def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
     if settings.min_confidence is None:
         return tree
     return merge_unsure_leaves(
-        tree,
-        sized_estimate(settings.rule)(tree, tree.class_counts),
-        min_confidence=settings.min_confidence,
-        margin=MARGIN if settings.margin is None else settings.margin,
-        rule=settings.rule,
+        tree, settings.leaf_estimate, min_confidence=settings.min_confidence, rule=settings.rule
     )
 
 

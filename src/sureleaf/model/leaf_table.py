@@ -25,6 +25,19 @@ SOURCES = {
 """Where levels come from, as the table says it."""
 
 
+def kind_of_confidence(levels_from: str) -> str:
+    """Say which confidence is printed: that of the paper or the posterior one."""
+    if levels_from == "training":
+        return (
+            "Confidence is the paper's, (5) to (11): it takes the estimate of p_max for the truth, "
+            "and so states too much (docs/levels.md)."
+        )
+    return (
+        "Confidence is posterior: it allows for what is not known about a leaf. The paper's, (5) "
+        "to (11), takes the estimate of p_max for the truth (docs/levels.md)."
+    )
+
+
 class _Levels(NamedTuple):
     confidence: float
     utility: float
@@ -140,6 +153,8 @@ class LeafTable(ColumnTable):
         How often splits and predictions recurred in trees of halves.
     n_updated : float
         Rows that were counted after the fit.
+    method : str or None
+        The estimate of p_max that was asked for, of levels of training rows.
 
     Examples
     --------
@@ -169,6 +184,7 @@ class LeafTable(ColumnTable):
     n_rounds: int = 1
     stability: Stability | None = None
     n_updated: float = 0.0
+    method: str | None = None
 
     @property
     def fragmentation(self) -> float:
@@ -186,7 +202,8 @@ class LeafTable(ColumnTable):
         later = ""
         if self.n_updated:
             later = f" and {self.n_updated:,.0f} rows of updates, which did not grow the tree"
-        return f"Levels from {SOURCES[self.levels_from]}{later}.{self._luck()}"
+        source = f"Levels from {SOURCES[self.levels_from]}{later}.{self._luck()}"
+        return f"{source} {kind_of_confidence(self.levels_from)}"
 
     def notes(self) -> list[str]:
         """Where the levels come from, what limits them, and whether the leaves are too small."""
@@ -295,6 +312,7 @@ def leaf_table(
     n_rounds: int = 1,
     stability: Stability | None = None,
     n_updated: float = 0.0,
+    method: str | None = None,
 ) -> LeafTable:
     """Combine the levels of the leaves with their rules, and with what the weak ones need."""
     leaves = tree.leaf_ids
@@ -357,6 +375,7 @@ def leaf_table(
         n_rounds=n_rounds,
         stability=stability,
         n_updated=n_updated,
+        method=method,
     )
 
 
@@ -370,6 +389,8 @@ def _collect(more: float, more_in_all: float, min_rows: float, max_rows: float) 
     text = f"collect {_rows(more)} more in this leaf"
     if more_in_all > more:  # the only leaf of a tree has all rows
         text += f", about {_rows(more_in_all)} more in all"
+    if min_rows == max_rows:  # levels of counts take the estimate for the truth
+        return text
     few = _rows(max(min_rows, 1.0))
     if np.isnan(max_rows) or max_rows > _OUT_OF_SIGHT * more:
         return f"{text} (as few as {few}; possibly no number is enough)"

@@ -1,6 +1,7 @@
 """Levels of the nodes of a tree: probability, confidence, utility and intervals.
 
-Levels of counts follow the theory: confidence is (5) at the estimated p_max. Levels of an accuracy
+Levels of counts follow the theory: confidence is (5) at the estimated p_max, or (9) for the nodes
+of a tree. Levels of an accuracy
 on unseen rows have a *posterior* confidence: the accuracy of a node has a beta distribution with as
 many rows as it is known by, and confidence is the probability, in this distribution, that it is
 above a tie between the classes. (5) at an estimated p_max would be too high, because it takes the
@@ -24,7 +25,7 @@ from scipy.special import (
     xlogy,
 )
 
-from sureleaf.levels import class_utility, estimate_p_max, sample_size
+from sureleaf.levels import class_utility, estimate_p_max, node_confidence, sample_size
 from sureleaf.levels.decisions import (
     CostRule,
     decision_levels,
@@ -43,7 +44,6 @@ __all__ = [
     "error_ties",
     "levels_of_accuracy",
     "levels_of_counts",
-    "node_ties",
     "other_shares",
     "posterior_confidence",
     "tie_prior",
@@ -75,8 +75,8 @@ class NodeLevels:
     probability : ndarray of float64, shape (n_nodes,)
         Probability of the predicted class: p_max of the theory.
     confidence : ndarray of float64, shape (n_nodes,)
-        Probability that the predicted class is the most probable one: posterior, or (5) for
-        levels of counts.
+        Probability that the predicted class is the most probable one: posterior, or (5) or (9)
+        for levels of counts.
     utility : ndarray of float64, shape (n_nodes,)
         (6) for it; the K-class form for more classes.
     others : ndarray of float64, shape (n_nodes, n_classes)
@@ -96,6 +96,8 @@ class NodeLevels:
     confidence_error : ndarray of float64, shape (n_nodes,), or None
         Standard error of the confidence by the luck of the folds; None where there is none, or
         where it is not known.
+    n_tree : float or None
+        Rows of the tree where the confidence is (9), that of a node that gets a share of them.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class NodeLevels:
     strength: FloatArray | None = None
     ties: FloatArray | None = None
     confidence_error: FloatArray | None = None
+    n_tree: float | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
     _theory: dict[tuple[float | None, float | None, bytes], FloatArray] = field(
         default_factory=dict
@@ -234,6 +237,9 @@ class NodeLevels:
         self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
     ) -> FloatArray:
         p = self.probability[nodes]
+        if self.n_tree is not None:
+            shares = np.minimum(self.n[nodes] / self.n_tree, 1.0)
+            return _share_sample_size(shares, p, confidence or 0.0, utility or 0.0)
         if self.n_classes == 2:
             cut = 0.5 if self.rule is None else self.rule.thresholds(self.predicted[nodes])
             needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
@@ -282,11 +288,15 @@ def levels_of_counts(
     n: FloatArray,
     probabilities: FloatArray,
     rule: CostRule | None = None,
+    *,
+    method: str = "blend",
+    n_tree: float | None = None,
 ) -> NodeLevels:
     """Return the levels of nodes by the theory for rows that fall into fixed nodes.
 
-    With two classes p_max is the blend (20) of the counts; with more, the share of the
-    predicted class with one row of each added.
+    With two classes p_max is estimated from the counts by a method; with more classes or unequal
+    costs, "mle" is the share of the predicted class, and "blend" this share with one row of each
+    class added.
 
     Parameters
     ----------
@@ -298,6 +308,12 @@ def levels_of_counts(
         By which the node predicts.
     rule : CostRule, optional
         The costs, if errors have different costs.
+    method : {"blend", "mle", "entropic"}
+        As for `sureleaf.levels.estimate_p_max`.
+    n_tree : float, optional
+        Rows of the tree. A node gets its share of them by chance, so the confidence is (9), and the
+        utility (6) with it. Without it, the rows of the node are fixed: (5). The formulas for more
+        classes and for costs have fixed rows.
 
     Returns
     -------
@@ -316,27 +332,35 @@ def levels_of_counts(
     if n_classes == 1:
         return _certain(predicted, n, others)
     smooth = (y + 1.0) / (n + n_classes)
+    measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
+    estimate = measured if method == "mle" else smooth
     if rule is not None:
         tie = decision_tie(predicted, others, rule)
-        p = np.maximum(smooth, tie)
+        p = np.maximum(estimate, tie)
         sure, useful = decision_levels(n, p, predicted, others, rule)
-        loses = (smooth < tie) & (n > 0)
-        useful = np.where(loses, _savings(smooth, others, predicted, rule), useful)
+        loses = (estimate < tie) & (n > 0)
+        useful = np.where(loses, _savings(estimate, others, predicted, rule), useful)
         return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses, rule)
-    loses = (y < n / 2) if n_classes == 2 else counts.max(axis=1) > own
-    measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
-    if n_classes == 2:
-        y_max = np.where(loses, n - y, y)
-        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n)))
-        tie = np.full(len(n), 0.5)
-    else:
+    if n_classes > 2:
+        loses = counts.max(axis=1) > own
         tie = _tie(_without(others, predicted))
-        p = np.where(loses, tie, np.maximum(smooth, tie))
-    vectors = _vectors(p, others, predicted)
-    wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
-    sure = wins[np.arange(len(n)), np.argmax(vectors, axis=1)]
-    useful = np.where(loses, measured, (vectors * wins).sum(axis=1))
-    return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
+        p = np.where(loses, tie, np.maximum(estimate, tie))
+        vectors = _vectors(p, others, predicted)
+        wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
+        sure = wins[np.arange(len(n)), np.argmax(vectors, axis=1)]
+        useful = np.where(loses, measured, (vectors * wins).sum(axis=1))
+        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
+    loses = y < n / 2
+    y_max = np.where(loses, n - y, y)
+    p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n, method=method)))
+    if n_tree is None:  # all rows are in the node: (9) with a share of 1 is (5)
+        sure = np.asarray(node_confidence(n, 1.0, p, empty="coin"))
+    else:
+        sure = np.asarray(node_confidence(n_tree, np.minimum(n / n_tree, 1.0), p))
+    useful = np.where(loses, measured, (1.0 - p) + (2.0 * p - 1.0) * sure)
+    return NodeLevels(
+        predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0), n_tree=n_tree
+    )
 
 
 def levels_of_accuracy(
@@ -438,39 +462,6 @@ def _savings(
     vectors = _vectors(accuracy, others, decided)
     saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
     return np.clip(saved, 0.0, 1.0)
-
-
-def node_ties(
-    counts: FloatArray, probabilities: FloatArray, rule: CostRule | None = None
-) -> FloatArray:
-    """Return the accuracy of each node at which its predicted class ties with another one.
-
-    With costs, it is the accuracy at which another decision costs the same. With more than two
-    classes, the share of the largest other class is itself estimated: it is taken half a standard
-    error higher than it is counted.
-
-    Examples
-    --------
-    >>> node_ties(np.array([[9.0, 3.0], [9.0, 3.0]]), np.array([[0.7, 0.3], [0.7, 0.3]]))
-    array([0.5, 0.5])
-    >>> node_ties(np.array([[9.0, 3.0, 2.0]]), np.array([[0.6, 0.2, 0.2]])).round(3)
-    array([0.399])
-    """
-    predicted, others = _prediction(counts, probabilities, rule)
-    if counts.shape[1] == 1:
-        return np.zeros(len(counts))
-    if rule is not None:
-        return decision_tie(predicted, others, rule)
-    largest = others.max(axis=1)
-    n_others = counts.sum(axis=1) - counts[np.arange(len(counts)), predicted] + counts.shape[1] - 1
-    error = np.sqrt(largest * (1.0 - largest) / n_others)
-    largest = np.minimum(largest + _TIE_ERRORS * error, 1.0)
-    ties: FloatArray = largest / (1.0 + largest)
-    return ties
-
-
-_TIE_ERRORS = 0.5
-"""Standard errors by which the largest other class is taken higher."""
 
 
 def error_ties(
@@ -646,6 +637,27 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
     return vectors
+
+
+def _share_sample_size(shares: FloatArray, p: FloatArray, sure: float, useful: float) -> FloatArray:
+    """Return the smallest mean rows of nodes that reach the levels by (9), and (6) with it.
+
+    A node of a share gets m rows on average if the tree has m / share of them.
+    """
+    # A tie stays one, and utility has the ceiling p_max.
+    tied = (p - 0.5 < _NO_LEAD) & (max(sure, useful) > 0.5)
+    able = np.flatnonzero((shares > 0) & ~tied & (p >= useful))
+
+    def reached(m: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
+        share, p_max = shares[able[index]], p[able[index]]
+        level = np.asarray(node_confidence(m / share, share, p_max))
+        gain = (1.0 - p_max) + (2.0 * p_max - 1.0) * level
+        enough: NDArray[np.bool_] = (level >= sure) & (gain >= useful)
+        return enough
+
+    sizes = np.full(len(p), np.nan)
+    sizes[able] = min_rows(reached, len(able))
+    return sizes
 
 
 def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:

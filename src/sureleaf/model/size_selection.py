@@ -32,8 +32,8 @@ from sureleaf.arguments import FloatArray
 from sureleaf.folds import enough_folds
 from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.leaf_counts import split_rows
-from sureleaf.model.node_levels import node_ties, posterior_confidence
-from sureleaf.probability import sized_probabilities
+from sureleaf.model.node_levels import levels_of_counts
+from sureleaf.probability import LeafEstimate, sized_probabilities
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
 from sureleaf.tree.pruning import sums_along, weakest_links
 from sureleaf.tree.structure import node_impurity, row_sums
@@ -450,83 +450,35 @@ def _smallest_within(loss: FloatArray, margin: float) -> int:
 
 def merge_unsure_leaves(
     tree: Tree,
-    probabilities: FloatArray,
+    estimate: LeafEstimate,
     *,
     min_confidence: float,
-    margin: float,
     rule: CostRule | None = None,
 ) -> Tree:
-    """Merge leaves below a confidence, while that costs no more than the margin.
+    """Return the largest part of the tree whose leaves all reach a confidence, or its root alone.
 
-    A leaf below it is merged into the nearest node above that reaches it, together with all other
-    leaves of that node. What a merge costs is the rise of the expected errors, by the given
-    probabilities. The cheapest merge is made first; all merges together cost at most the margin, as
-    a share of the rows. A leaf stays if no node above it reaches the confidence, or if its merge
-    would cost too much.
-
-    The class probabilities of the nodes are less extreme than the frequencies of the rows that grew
-    the tree. The confidence is the posterior one of a node that is known by a quarter of its rows.
-    With costs, the margin is a share of the mean cost of a wrong decision.
+    The confidence is the one of the theory, by the rows that grew the tree: (9), with the blend
+    (20) as the estimate of p_max.
     """
-    totals = row_sums(tree.class_counts)
-    own = probabilities[np.arange(tree.n_nodes), predicted_class(probabilities, rule)]
-    ties = node_ties(tree.class_counts, probabilities, rule)
-    is_sure = posterior_confidence(own, _KNOWN_SHARE * totals, ties) >= min_confidence
-    regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
-    errors = unit_of_costs(tree, rule)[0] * totals * (probabilities @ regret).min(axis=1)
-    sure_above = _nearest_above(tree, is_sure)
-    targets = np.unique(sure_above[tree.is_leaf & ~is_sure])
-    errors_below = _sums_of_leaves(tree, errors)
-    budget = margin * totals[0]
-    queue = [(errors[node] - errors_below[node], node) for node in targets[targets >= 0].tolist()]
-    heapq.heapify(queue)
-    is_merged = np.zeros(tree.n_nodes, dtype=bool)
-    is_target = np.zeros(tree.n_nodes, dtype=bool)
-    is_target[targets[targets >= 0]] = True
-    while queue:
-        cost, node = heapq.heappop(queue)
-        if cost != errors[node] - errors_below[node] or _is_below(tree, node, is_merged):
-            continue  # its cost has changed and it is in the queue again, or it is merged already
-        if cost > budget + _ROUNDING * totals[0]:
-            break
-        budget -= max(cost, 0.0)
-        is_merged[node] = True
-        while node >= 0:
-            errors_below[node] += cost
-            if is_target[node] and not is_merged[node]:
-                heapq.heappush(queue, (errors[node] - errors_below[node], node))
-            node = int(tree.parent[node])
-    return cut(tree, is_merged)
+    while True:
+        probabilities = estimate(tree, tree.class_counts)
+        smaller = cut(tree, _unsure_below(tree, probabilities, min_confidence, rule))
+        if smaller.n_nodes == tree.n_nodes:
+            return tree
+        tree = smaller  # an estimate may look at the nodes below, which are gone now
 
 
-_ROUNDING = 1e-12
-
-_KNOWN_SHARE = 0.25
-"""A node that was drawn around the rows that grew it knows its accuracy on unseen rows about as
-well as this share of them would: cross-fitted levels of ten data sets have strengths of 0.1 to 0.7
-of the rows of a leaf, and an accuracy below the probability."""
-
-
-def _nearest_above(tree: Tree, is_chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the nearest chosen node above each node; -1 if there is none."""
-    nearest = np.full(tree.n_nodes, -1, dtype=np.int64)
-    for node in range(1, tree.n_nodes):  # parents have lower numbers
-        above = tree.parent[node]
-        nearest[node] = above if is_chosen[above] else nearest[above]
-    return nearest
-
-
-def _sums_of_leaves(tree: Tree, values: FloatArray) -> FloatArray:
-    """Return for each node the sum over the leaves below it."""
-    sums = np.where(tree.is_leaf, values, 0.0)
-    for node in range(tree.n_nodes - 1, 0, -1):
-        sums[tree.parent[node]] += sums[node]
-    return sums
-
-
-def _is_below(tree: Tree, node: int, is_chosen: NDArray[np.bool_]) -> bool:
-    while node >= 0:
-        if is_chosen[node]:
-            return True
-        node = int(tree.parent[node])
-    return False
+def _unsure_below(
+    tree: Tree, probabilities: FloatArray, min_confidence: float, rule: CostRule | None
+) -> NDArray[np.bool_]:
+    """Nodes to cut at: from some node below them, no part of the tree has only sure leaves."""
+    n = row_sums(tree.class_counts)
+    levels = levels_of_counts(
+        tree.class_counts, n, probabilities, rule, method="blend", n_tree=float(n[0])
+    )
+    is_sure = levels.confidence >= min_confidence
+    splits_well = ~tree.is_leaf  # until a branch of it turns out to have no part of sure leaves
+    for node in range(tree.n_nodes - 1, 0, -1):  # parents have lower numbers
+        if not (is_sure[node] or splits_well[node]):
+            splits_well[tree.parent[node]] = False
+    return ~tree.is_leaf & ~splits_well

@@ -36,6 +36,7 @@ from sureleaf.files.state_file import Damaged, State
 from sureleaf.formatting import count_of
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
+from sureleaf.levels.p_max_estimates import METHODS
 from sureleaf.model.certificate import (
     Certificate,
     CertifiedLeaves,
@@ -48,7 +49,7 @@ from sureleaf.model.certificate import (
 )
 from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
-from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels, leaf_table
+from sureleaf.model.leaf_table import SOURCES, LeafTable, RowLevels, TreeLevels, leaf_table
 from sureleaf.model.node_levels import (
     NodeLevels,
     levels_of_accuracy,
@@ -359,8 +360,14 @@ class TreeModel(DecidingModel):
 
     # ---- levels ----------------------------------------------------------------------------------
 
-    def node_levels(self) -> NodeLevels:
-        """Return probability, confidence, utility and intervals of every node."""
+    def node_levels(self, method: str | None = None) -> NodeLevels:
+        """Return probability, confidence, utility and intervals of every node.
+
+        The method estimates p_max from the counts of training rows; other levels have none.
+        """
+        if method is not None:
+            self._check_method(method)
+            return self._node_levels if method == "mle" else self._paper_levels(method)
         if not self.has_levels:
             raise InvalidArgumentError(
                 "levels must be computed while the model holds its rows, and they were not before "
@@ -373,7 +380,7 @@ class TreeModel(DecidingModel):
         counts, n, probabilities = self.tree.class_counts, self.node_rows, self.probabilities
         evidence = self.evidence
         if evidence.source == "training":
-            return levels_of_counts(counts, n, probabilities, self.rule)
+            return self._paper_levels("mle")
         if evidence.source == "honest":
             accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
             return levels_of_accuracy(
@@ -399,9 +406,33 @@ class TreeModel(DecidingModel):
             confidence_error=evidence.confidence_error,
         )
 
-    def levels(self, *, level: float = 0.95) -> TreeLevels:
+    def _paper_levels(self, method: str) -> NodeLevels:
+        n = self.node_rows
+        return levels_of_counts(
+            self.tree.class_counts,
+            n,
+            self.probabilities,
+            self.rule,
+            method=method,
+            n_tree=float(n[0]),
+        )
+
+    def _check_method(self, method: str) -> None:
+        check_choice("method", method, tuple(METHODS))
+        if self.evidence.source != "training":
+            raise InvalidArgumentError(
+                f"method must go with levels of training rows; these come from "
+                f"{SOURCES[self.evidence.source]}. Leave it out, or fit with "
+                "levels_from='training'."
+            )
+        if method not in ("mle", "blend") and (len(self.classes) > 2 or self.rule is not None):
+            raise InvalidArgumentError(
+                f"method={method!r} must go with two classes and equal costs. Use 'mle' or 'blend'."
+            )
+
+    def levels(self, *, level: float = 0.95, method: str | None = None) -> TreeLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves."""
-        levels = self.node_levels()
+        levels = self.node_levels(method)
         check_number("level", level, low=0, high=1, open_low=True)
         leaves, n = self.tree.leaf_ids, self.leaf_counts.n
         shares = n / n.sum()
@@ -431,17 +462,18 @@ class TreeModel(DecidingModel):
         confidence: float | None = 0.95,
         utility: float | None = None,
         guarantee: str | None = None,
+        method: str | None = None,
     ) -> LeafTable:
         """Return one row per leaf; the parameters are those of `TreeClassifier.leaves`."""
         check_choice("guarantee", guarantee, (None, "simultaneous"))
         if guarantee is not None:
             return self._guaranteed_leaves(level, confidence, utility)
-        levels = self.node_levels()
+        levels = self.node_levels(method)
         check_number("level", level, low=0, high=1, open_low=True)
         for name, wanted in (("confidence", confidence), ("utility", utility)):
             if wanted is not None:
                 check_number(name, wanted, low=0, high=1)
-        key = (level, confidence, utility)
+        key = (level, confidence, utility, method)
         table = self._leaf_tables.get(key)
         if table is None:
             table = leaf_table(
@@ -457,6 +489,7 @@ class TreeModel(DecidingModel):
                 n_rounds=self.evidence.n_rounds,
                 stability=self.evidence.stability,
                 n_updated=self.evidence.n_updated,
+                method=method,
             )
             self._leaf_tables.clear()  # only the last one, because large tables take megabytes
             self._leaf_tables[key] = table
@@ -465,8 +498,10 @@ class TreeModel(DecidingModel):
         return replace(table, **columns)
 
     @cached_property
-    def _leaf_tables(self) -> dict[tuple[float, float | None, float | None], LeafTable]:
-        """The last table of leaves by level, confidence and utility."""
+    def _leaf_tables(
+        self,
+    ) -> dict[tuple[float, float | None, float | None, str | None], LeafTable]:
+        """The last table of leaves by level, confidence, utility and method."""
         return {}
 
     def splits(self) -> SplitTable:

@@ -1,7 +1,7 @@
 """Confidence and utility of competing splits, by the number of rows.
 
-These are Figures 1 and 2 of the reference, for a model, a table or shares and probabilities of the
-user. Equation numbers are those of the reference.
+These are Figures 1 and 2 of the reference, for a model or table of the user. Equation numbers are
+those of the reference.
 
 References
 ----------
@@ -11,16 +11,15 @@ https://doi.org/10.3390/stats7040071
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sureleaf.arguments import FloatArray
+from sureleaf.arguments import FloatArray, check_choice
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier, rank_columns
 from sureleaf.levels import tree_levels
+from sureleaf.levels.competing_splits import checked_split, unsplit_p_max
 from sureleaf.plots.display import COLOURS, GREY, INK, NOTE, Display, rows_axis, write
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class LevelsDisplay(Display):
     curves : dict of str to ndarray
         Name of a split -> its level at each number of rows.
     n_now : float or None
-        The current number of rows, if there are rows.
+        The current number of rows, if there is one.
     source : str
         What is compared, in words.
 
@@ -137,50 +136,68 @@ class LevelsDisplay(Display):
     @classmethod
     def from_splits(
         cls,
-        splits: Mapping[str, tuple[ArrayLike, ArrayLike]],
+        splits: Mapping[str, Sequence[tuple[float, float]]],
         *,
+        p_max: float | None = None,
         level: str = "utility",
-        n_max: int = 100,
+        n_max: float = 200,
+        n_now: float | None = None,
     ) -> Self:
-        """Compare splits that need not exist, by the shares and the p_max of their nodes.
+        """Compare splits of your own, given by share and p_max of their nodes, with no split.
+
+        `sureleaf plan --split` gives the same figures as a table.
 
         Parameters
         ----------
-        splits : mapping of name to (shares, p_max)
-            One number per node each; ``([1], [0.7])`` is no split.
+        splits : mapping of str to sequence of (share, p_max)
+            The nodes of each split by its name.
+        p_max : float, optional
+            That of the node without a split; by default the smallest one that all splits allow.
         level : {"confidence", "utility"}
             Which level.
-        n_max : int
+        n_max : float
             Largest number of rows.
+        n_now : float, optional
+            The current number of rows, which is marked.
 
         Examples
         --------
-        >>> splits = {"no split": ([1], [0.7]), "split": ([0.2, 0.8], [0.75, 0.6875])}
-        >>> LevelsDisplay.from_splits(splits).best()
-        [(1.0, 'no split')]
+        Figure 2 of the reference:
+
+        >>> from sureleaf.plots import LevelsDisplay
+        >>> display = LevelsDisplay.from_splits(
+        ...     {"A": [(0.9, 0.75), (0.1, 0.75)], "B": [(0.2, 0.75), (0.8, 0.6875)]}
+        ... )
+        >>> display.best()
+        [(1.0, 'no split'), (3.0, 'A')]
         """
-        _check_level(level)
-        n = np.arange(1.0, n_max + 1)
+        check_choice("level", level, ("confidence", "utility"))
+        made = {name: checked_split(*zip(*nodes, strict=True)) for name, nodes in splits.items()}
+        whole = unsplit_p_max(list(made.values())) if p_max is None else p_max
+        named = {"no split": checked_split([1.0], [whole]), **made}
         groups = {
-            name: (np.asarray(shares, dtype=float), np.asarray(p_max, dtype=float))
-            for name, (shares, p_max) in splits.items()
+            name: (np.array(each.shares), np.array(each.p_max)) for name, each in named.items()
         }
-        return cls(level, n, _curves(groups, n, level), None, "splits of one node")
+        return cls._from_groups(groups, level, n_now, n_max, "splits of a node")
 
     @classmethod
     def _from_groups(
         cls,
         groups: dict[str, tuple[FloatArray, FloatArray]],
         level: str,
-        n_now: float,
+        n_now: float | None,
         n_max: float | None,
         source: str,
     ) -> Self:
-        largest = max(n_max or 4 * n_now, 10)
+        largest = max(n_max or 4 * (n_now or 0), 10)
         n = np.unique(np.rint(np.geomspace(1, largest, _POINTS)))
         # By (5) an even number of rows gives a node the level of one row less.
         n = np.unique(n + (n % 2 == 0))
-        return cls(level, n, _curves(groups, n, level), n_now, source)
+        curves = {
+            name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
+            for name, (rows, p) in groups.items()
+        }
+        return cls(level, n, curves, n_now, source)
 
     def best(self) -> list[tuple[float, str]]:
         """Return the split with the highest level, and the number of rows from which it is.
@@ -196,23 +213,6 @@ class LevelsDisplay(Display):
         winner = (table >= table.max(axis=0) - 1e-9).argmax(axis=0)
         changes = np.flatnonzero(np.diff(winner, prepend=-1))
         return [(float(self.n[index]), names[winner[index]]) for index in changes]
-
-    def crossings(self) -> list[tuple[float, str, str]]:
-        """Return where one curve overtakes another one for good, within the numbers of rows.
-
-        Returns
-        -------
-        list of (rows, above, below)
-            One entry per pair of curves that cross.
-        """
-        found = []
-        for one, two in combinations(self.curves, 2):
-            ahead = self.curves[one] > self.curves[two]
-            changes = np.flatnonzero(ahead[1:] != ahead[:-1])
-            if changes.size:
-                above, below = (one, two) if ahead[-1] else (two, one)
-                found.append((float(self.n[changes[-1] + 1]), above, below))
-        return found
 
     def _heading(self) -> tuple[str, str]:
         start, name = self.best()[-1]
@@ -231,28 +231,25 @@ class LevelsDisplay(Display):
         high = max(float(curve.max()) for curve in self.curves.values())
         margin = 0.06 * (high - low)
         axes.set_ylim(low - margin, high + margin)
-        axes.set_xlabel("rows of the tree")
+        rows_axis(axes, "rows of the tree")
         axes.set_xlim(1, float(self.n[-1]))
         if self.n_now is not None:
-            rows_axis(axes, "rows of the tree")
-            axes.axvline(self.n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
-            write(
-                axes,
-                f"{self.n_now:,.0f} rows now ",
-                (self.n_now, 0),
-                (-3, 5),
-                where=("data", "axes fraction"),
-                ha="right",
-                fontsize=8.5,
-                color=NOTE,
-            )
-        else:
-            for n, above, _ in self.crossings():
-                height = float(np.interp(n, self.n, self.curves[above]))
-                axes.plot(n, height, "o", color=INK, markersize=5)
-                write(axes, f"n = {n:g}", (n, height), (5, -12), fontsize=8.5, color=NOTE)
+            self._mark_rows_now(axes, self.n_now)
         _name_ends(axes, ends)
         axes.set_ylabel(f"level of {self.level}")
+
+    def _mark_rows_now(self, axes: "Axes", n_now: float) -> None:
+        axes.axvline(n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
+        write(
+            axes,
+            f"{n_now:,.0f} rows now ",
+            (n_now, 0),
+            (-3, 5),
+            where=("data", "axes fraction"),
+            ha="right",
+            fontsize=8.5,
+            color=NOTE,
+        )
 
 
 def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
@@ -286,23 +283,8 @@ def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
         )
 
 
-def _curves(
-    groups: Mapping[str, tuple[FloatArray, FloatArray]], n: FloatArray, level: str
-) -> dict[str, FloatArray]:
-    """Return the level of each split, given the rows (or shares) and the p_max of its nodes."""
-    return {
-        name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
-        for name, (rows, p) in groups.items()
-    }
-
-
-def _check_level(level: str) -> None:
-    if level not in ("confidence", "utility"):
-        raise InvalidArgumentError(f"level must be 'confidence' or 'utility'; got {level!r}.")
-
-
 def _check(level: str, model: Any) -> None:
-    _check_level(level)
+    check_choice("level", level, ("confidence", "utility"))
     if len(model.classes_) != 2:
         raise InvalidArgumentError(
             f"model must have two classes for levels by rows, equations (10) and (11); got "
