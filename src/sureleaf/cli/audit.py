@@ -105,16 +105,13 @@ def audit(
     ]
     read = _read_in_batches if data.is_dir() or batches else _read_in_memory
     question, known = read(data, target, loaded[0], table)
-    result, *others = _audit_all(
-        loaded,
-        question,
-        rows=rows,
-        level=level,
-        confidence=confidence,
-        classes=None if labels is None else options.read_labels(labels, known),
-        cost=None if classes.cost is None else options.read_cost(classes.cost, known),
-        positive=options.read_label(classes.positive, known),
-    )
+    settings = {
+        "classes": None if labels is None else options.read_labels(labels, known),
+        "cost": None if classes.cost is None else options.read_cost(classes.cost, known),
+        "positive": options.read_label(classes.positive, known),
+    }
+    wanted = {"rows": rows, "level": level, "confidence": confidence}
+    result, *others = _audit_all(loaded, question, **settings, **wanted)
     n_left_out = question.n_left_out + result.audited.n_unlabelled
     segments = result.where(of, random_state=0) if where else None
     subgroups = result.by(*by, of=of) if by else None
@@ -128,14 +125,10 @@ def audit(
             rows_left_out=n_left_out,
             columns_left_out=table.drop,
         )
-        document = audit_document(
-            result,
-            origin,
-            model_file=model.name,
-            where=segments,
-            by=subgroups,
-            comparison=None if comparison is None else (others[0].model, comparison),
-        )
+        found: dict[str, Any] = {"model_file": model.name, "where": segments, "by": subgroups}
+        if comparison is not None:
+            found["comparison"] = (others[0].model, comparison)
+        document = audit_document(result, origin, **found)
     if output is not None:
         write_audit(document, output)
     answer = audit_answer(result, target, where=segments, comparison=comparison)

@@ -1,6 +1,7 @@
 """``sureleaf certificate``: what held-out rows prove about all leaves of a tree at once."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -57,16 +58,15 @@ def certificate(
     from sureleaf.estimators import TreeClassifier
 
     n_left_out = 0
+    model: Any = None
     if is_model(source):
         model = options.decided_by(load_tree(source, "certificate"), cost)
-        rows = held_out
-    else:
-        if held_out is not None:
-            raise InvalidArgumentError(
-                f"A second file goes with a saved tree; {source.name} is not one. Fit it first: "
-                f"sureleaf fit {source.name} --target COLUMN -o model.sureleaf."
-            )
-        model, rows = None, source
+    elif held_out is not None:
+        raise InvalidArgumentError(
+            f"A second file goes with a saved tree; {source.name} is not one. Fit it first: "
+            f"sureleaf fit {source.name} --target COLUMN -o model.sureleaf."
+        )
+    rows = source if model is None else held_out
     if rows is None:
         options.check_held_out(
             model,
@@ -75,23 +75,19 @@ def certificate(
             f"sureleaf certificate {source.name} NEW.csv --target COLUMN. Or fit it with "
             "--levels-from honest, which sets half of the rows aside.",
         )
-        certificate = model.certificate(alpha=alpha)
+        found = model.certificate(alpha=alpha)
     else:
-        if target is None:
-            raise InvalidArgumentError(
-                f"--target must name the column of {rows.name} to predict; it was not given."
-            )
-        question = table.read(rows, target)
+        question = table.read(rows, options.given_target(target, rows))
         n_left_out = question.n_left_out
-        if model is not None:
-            certificate = model.certificate(
+        if model is None:
+            costs = None if cost is None else options.read_cost(cost, question.y)
+            tree = TreeClassifier(levels_from="honest", cost=costs, random_state=0)
+            found = tree.fit(question.X, question.y).certificate(alpha=alpha)
+        else:
+            found = model.certificate(
                 question.X, question.y, alpha=alpha, rows_are_new=rows_are_new
             )
-        else:
-            costs = None if cost is None else options.read_cost(cost, question.y)
-            model = TreeClassifier(levels_from="honest", cost=costs, random_state=0)
-            certificate = model.fit(question.X, question.y).certificate(alpha=alpha)
     if as_json:
-        show_json(certificate.to_dict())
+        show_json(found.to_dict())
     else:
-        show(*terminal.show_certificate(certificate), *options.unlabelled_note(n_left_out))
+        show(*terminal.show_certificate(found), *options.unlabelled_note(n_left_out))

@@ -1,7 +1,7 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
@@ -72,39 +72,26 @@ def evaluate(
         question = _read_batches(data, target, table, memory)
     else:
         question = table.read(data, target)
+    running: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     arguments = classes.arguments(question)
     estimator = fitted_for(options.evaluated_model(model, tree, question.X), arguments["cost"])
     evaluation = evaluations.evaluate(
-        estimator,
-        question.X,
-        question.y,
-        design=design,
-        n_jobs=jobs,
-        random_state=seed,
-        **arguments,
+        estimator, question.X, question.y, design=design, **arguments, **running
     )
     if save is not None:
         evaluation.save(save)
     errors = None
     if isinstance(design, designs.Bootstrap):
+        of_rows = {"groups": question.groups, "sample_weight": question.weights, **running}
         errors = evaluations.bootstrap_error(
-            estimator,
-            question.X,
-            question.y,
-            n_bootstraps=design.n_bootstraps,
-            groups=question.groups,
-            sample_weight=question.weights,
-            n_jobs=jobs,
-            random_state=seed,
+            estimator, question.X, question.y, n_bootstraps=design.n_bootstraps, **of_rows
         )
     summary = evaluation.summary(level=level)
     if as_json:
         show_json(json_values.evaluation_values(evaluation, summary, errors))
     else:
-        show(
-            *terminal.show_evaluation(evaluation, summary, errors),
-            *options.unlabelled_note(question.n_left_out),
-        )
+        text = terminal.show_evaluation(evaluation, summary, errors)
+        show(*text, *options.unlabelled_note(question.n_left_out))
 
 
 def _read_batches(

@@ -87,12 +87,8 @@ def leaves(
         model = options.decided_by(load_tree(data, "leaves"), cost)
     elif target is None and not data.exists():
         raise InvalidArgumentError(f"there is no file {str(data)!r}. Check its name.")
-    elif target is None:
-        raise InvalidArgumentError(
-            f"--target must name the column of {data.name} to predict; it was not given."
-        )
     else:
-        question = table.read(data, target)
+        question = table.read(data, options.given_target(target, data))
         if guarantee is not None:
             parameters = {"levels_from": "honest"} | tree.parameters
             tree = replace(tree, parameters=parameters)

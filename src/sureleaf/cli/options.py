@@ -250,6 +250,15 @@ def read_csv_format(settings: Iterable[str]) -> "CsvFormat":
     return CsvFormat(**values, missing=tuple(missing))
 
 
+def given_target(target: str | None, data: Path) -> str:
+    """Return the column to predict, which a table needs and a saved model does not."""
+    if target is None:
+        raise InvalidArgumentError(
+            f"--target must name the column of {data.name} to predict; it was not given."
+        )
+    return target
+
+
 def unlabelled_note(n_rows: int) -> list[str]:
     """Return the line that counts the rows without a label; no line if there are none."""
     if not n_rows:

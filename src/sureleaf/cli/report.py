@@ -93,7 +93,6 @@ def report(
     from sureleaf.report import make_report
     from sureleaf.report.request import Origin
 
-    prints_json = as_json is not None and str(as_json) == "-"
     page = page_path(data, output, as_json, model, classes.cost)
     if save_model is not None:
         options.check_output(save_model, data, model, classes.cost)
@@ -127,10 +126,8 @@ def report(
             unit=unit,
             against=[read_model(name, question.X) for name in against or ()],
         )
-    if save_model is not None:
-        result.tree.save(save_model)
-    _write(result, page, as_json, one_page=one_page)
-    if not prints_json:
+    _write(result, page, as_json, save_model, one_page=one_page)
+    if str(as_json) != "-":
         _show(result, question.n_left_out, page, as_json, save_model)
 
 
@@ -174,9 +171,18 @@ def _progress() -> Iterator["Progress | None"]:
         yield lambda stage, share: bar.update(share, stage)
 
 
-def _write(result: Any, page: Path | None, as_json: Path | None, *, one_page: bool) -> None:
+def _write(
+    result: Any,
+    page: Path | None,
+    as_json: Path | None,
+    save_model: Path | None,
+    *,
+    one_page: bool,
+) -> None:
     from sureleaf.cli.output import show_json
 
+    if save_model is not None:
+        result.tree.save(save_model)
     if str(as_json) == "-":
         show_json(result.to_dict())
         as_json = None

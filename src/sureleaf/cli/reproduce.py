@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -80,16 +81,8 @@ def reproduce(
             raise InvalidArgumentError(
                 "--table and --part do not go with chawla2006. Leave them out."
             )
-        _run_experiment(
-            data,
-            own_tables,
-            target or [],
-            figures,
-            as_json,
-            repeats=repeats,
-            store=store,
-            jobs=jobs,
-        )
+        running = {"repeats": repeats, "store": store, "n_jobs": jobs or 1}
+        _run_experiment(data, own_tables, target or [], figures, as_json, running)
         return
     given = {"--data": data, "--tables": own_tables, "--target": target, "--store": store}
     for name in (name for name, value in given.items() if value):
@@ -123,10 +116,7 @@ def _run_experiment(
     target: list[str],
     figures: Path | None,
     as_json: bool,
-    *,
-    repeats: int,
-    store: str | None,
-    jobs: int | None,
+    running: dict[str, Any],
 ) -> None:
     """Run the experiment on the data sets of the document, or on tables of one's own."""
     from functools import partial
@@ -143,13 +133,8 @@ def _run_experiment(
             "--tables a.csv b.csv --target class"
         )
     is_terminal = sys.stderr.isatty()
-    run = partial(
-        chawla2006.run_experiment,
-        repeats=repeats,
-        store=store,
-        n_jobs=jobs or 1,
-        report_progress=draw_progress if is_terminal else None,
-    )
+    report_progress = draw_progress if is_terminal else None
+    run: Any = partial(chawla2006.run_experiment, **running, report_progress=report_progress)
     if own_tables:
         experiment = run(chawla2006.read_tables(own_tables, target))
         shown, found, names = text.experiment_text(experiment), experiment.to_dict(), None

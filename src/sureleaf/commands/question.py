@@ -41,24 +41,17 @@ def read_question(
     """
     table = read_file(path, csv=csv)
     name = "standard input" if str(path) == "-" else Path(path).name
-    named = [("target", target), ("group", group), ("weight", weight)]
-    chosen = [("drop", drop), ("categorical", categorical)]
-    for role, column in [*named, *((role, each) for role, columns in chosen for each in columns)]:
-        if column is not None and column not in table.column_names:
-            raise InvalidArgumentError(
-                f"--{role} must be a column of {name}; got {column!r}."
-                f"{suggestion(column, table.column_names)}"
-            )
-        if column is not None and role != "target" and column == target:
-            raise InvalidArgumentError(
-                f"--{role} must be another column than the target; got {column!r} for both."
-            )
+    single = [("target", target), ("group", group), ("weight", weight)]
+    named = [(role, column) for role, column in single if column is not None]
+    several = [("drop", drop), ("categorical", categorical)]
+    chosen = [*named, *((role, column) for role, columns in several for column in columns)]
+    _check_columns(name, table.column_names, target, chosen)
     labelled = np.asarray(table[target].is_valid())
     rows = table.filter(labelled)
     if not len(rows):
         got = f"{len(table):,} rows without one" if len(table) else "only a header"
         raise InvalidArgumentError(f"{name} must have rows with a value in {target!r}; got {got}.")
-    taken = list(dict.fromkeys(column for _, column in named if column is not None))
+    taken = list(dict.fromkeys(column for _, column in named))
     X = rows.drop_columns(list(dict.fromkeys([*taken, *drop])))
     for column in set(categorical) & set(X.column_names):
         if not str(X[column].type).startswith("dictionary"):
@@ -79,6 +72,21 @@ def read_question(
     groups = None if group is None else _labels(rows[group], "group", group)
     weights = None if weight is None else _weights(rows[weight], weight)
     return Question(X, y, groups, weights, len(table) - len(rows))
+
+
+def _check_columns(
+    table: str, columns: list[str], target: str, chosen: list[tuple[str, str]]
+) -> None:
+    for role, column in chosen:
+        if column not in columns:
+            raise InvalidArgumentError(
+                f"--{role} must be a column of {table}; got {column!r}."
+                f"{suggestion(column, columns)}"
+            )
+        if role != "target" and column == target:
+            raise InvalidArgumentError(
+                f"--{role} must be another column than the target; got {column!r} for both."
+            )
 
 
 def _labels(column: Any, role: str, name: str) -> NDArray[Any]:

@@ -123,14 +123,10 @@ def write_audit(document: Mapping[str, Any], path: str | PathLike[str]) -> None:
 
 
 def _comparison(other: str, result: Comparison) -> dict[str, Any]:
+    names = ("measure", "difference", "low", "high", "p_value", "verdict")
     return {
         "other": other,
-        "measure": result.measure,
-        "difference": result.difference,
-        "low": result.low,
-        "high": result.high,
-        "p_value": result.p_value,
-        "verdict": str(result.verdict),
+        **{name: getattr(result, name) for name in names},
         "sentence": str(result),
     }
 

@@ -156,11 +156,8 @@ def evaluate_models(
         cost=request.cost,
         n_jobs=request.n_jobs,
     )
-    description = (
-        f"{budget.bagged_trees} unpruned trees, each grown on a bootstrap sample of "
-        f"{_sample_words(table.n_rows, budget)}; their mean probability decides"
-    )
-    models.append(EvaluatedModel("other", BAGGED_TREES, description, None, evaluated(bag, table)))
+    words, of_bag = _bag_words(table.n_rows, budget), evaluated(bag, table)
+    models.append(EvaluatedModel("other", BAGGED_TREES, words, None, of_bag))
     start_stage(progress, "Cross-validating: other models")
     # Separable classes have no largest likelihood: that is no news in every one of many folds.
     with (
@@ -317,10 +314,14 @@ class Sampled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self.estimator_.predict_proba(X)
 
 
-def _sample_words(n_rows: int, budget: Budget) -> str:
-    if n_rows <= budget.bagged_rows:
-        return "the rows"
-    return f"{budget.bagged_rows:,} of the rows, because the table is large"
+def _bag_words(n_rows: int, budget: Budget) -> str:
+    rows = "the rows"
+    if n_rows > budget.bagged_rows:
+        rows = f"{budget.bagged_rows:,} of the rows, because the table is large"
+    return (
+        f"{budget.bagged_trees} unpruned trees, each grown on a bootstrap sample of {rows}; their "
+        "mean probability decides"
+    )
 
 
 def _constants(request: ReportRequest, majority: Evaluation) -> list[EvaluatedModel]:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from inspect import cleandoc
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 ReportSchema = Literal["sureleaf-report/1"]
 REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/1"
 """The version of the document; it changes if a key is renamed, removed or gets a new meaning."""
 
+Record = TypeVar("Record")
 _LARGEST: Final = 1e300
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 _WORDS = {str: "text", bool: "true or false", int: "integer", float: "number", type(None): "null"}
@@ -32,6 +33,16 @@ def plain_values(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"a number of the document must be finite; got {value}. Use None.")
     return value
+
+
+def record_of(kind: type[Record], source: object, **more: Any) -> Record:
+    """Return a record of the document: fields of a result that have the same names, and more."""
+    own = {
+        one.name: getattr(source, one.name)
+        for one in fields(kind)  # type: ignore[arg-type]
+        if one.name not in more and hasattr(source, one.name)
+    }
+    return kind(**own, **more)
 
 
 def schema_of(root: type, title: str) -> dict[str, Any]:

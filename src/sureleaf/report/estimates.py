@@ -8,6 +8,7 @@ import numpy as np
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Evaluation, Measure
+from sureleaf.report.document_schema import record_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +37,8 @@ def interval_estimate(estimate: Estimate) -> IntervalEstimate | None:
     """Return an estimate for the document; None if the value itself is not finite."""
     if not math.isfinite(estimate.value):
         return None
-    return IntervalEstimate(
-        value=estimate.value,
-        low=finite(estimate.low),
-        high=finite(estimate.high),
-        level=estimate.level,
-        method=estimate.method,
-    )
+    low, high = finite(estimate.low), finite(estimate.high)
+    return record_of(IntervalEstimate, estimate, low=low, high=high)
 
 
 def estimate_measure(

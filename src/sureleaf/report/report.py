@@ -212,18 +212,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
     own = _check_labels(y)
     if cost is None and tree is not None:
         cost = tree.model_.cost if tree.__sklearn_is_fitted__() else tree.cost
-    if cost is not None:
-        _check_cost(cost, len(set(own.tolist())))
-    if positive is not None:
-        positive_class(positive, find_classes(None, own))
+    _check(own, cost, positive, seed)
     weights = _scaled(sample_weight, len(own))
-    check_number("seed", seed, low=0, high=2**32 - 1, whole=True)  # of scikit-learn's trees
-    if margin is not None and not 0 <= margin < 1:
-        raise InvalidArgumentError(
-            f"margin must be at least 0 and below 1; got {margin!r}. 0.01 is one percentage point."
-        )
-    auc_margin = 0.01 if margin is None else margin
-    margin = _default_margin(own, weights) if margin is None else margin
     request = ReportRequest(
         X if hasattr(X, "shape") or hasattr(X, "__array__") else np.array(X, dtype=object),
         own,
@@ -235,8 +225,8 @@ def make_report(  # noqa: PLR0913 - one task, named options
         level=level,
         confidence=confidence,
         utility=utility,
-        margin=margin,
-        auc_margin=auc_margin,
+        margin=_default_margin(own, weights) if margin is None else _check_margin(margin),
+        auc_margin=0.01 if margin is None else margin,
         seed=seed,
         n_jobs=n_jobs,
         budget=budget,
@@ -246,14 +236,20 @@ def make_report(  # noqa: PLR0913 - one task, named options
         against=tuple(against),
     )
     results = compute_results(request, progress)
-    provenance = Provenance(
-        **package_versions(origin), seed=seed, command=request.command, seconds=0.0
-    )
-    document = build_document(results, provenance)
-    provenance = replace(provenance, seconds=time.perf_counter() - start)
+    made = {"seed": seed, "command": request.command, **package_versions(origin)}
+    document = build_document(results, Provenance(**made, seconds=0.0))
+    provenance = Provenance(**made, seconds=time.perf_counter() - start)
     if progress is not None:
         progress("Done", 1.0)
     return Report(replace(document, provenance=provenance), results.tree)
+
+
+def _check_margin(margin: float) -> float:
+    if not 0 <= margin < 1:
+        raise InvalidArgumentError(
+            f"margin must be at least 0 and below 1; got {margin!r}. 0.01 is one percentage point."
+        )
+    return margin
 
 
 def _tree(tree: Any, margin: float | None, parameters: dict[str, Any]) -> TreeClassifier:
@@ -320,8 +316,14 @@ def _check_names(labels: Mapping[Any, str] | None, y: Any) -> dict[Any, str]:
     return names
 
 
-def _check_cost(cost: ArrayLike, n_classes: int) -> None:
-    """Check the costs before the models are fitted, which may take hours."""
+def _check(labels: Any, cost: ArrayLike | None, positive: object, seed: int) -> None:
+    """Check what is given before the models are fitted, which may take hours."""
+    check_number("seed", seed, low=0, high=2**32 - 1, whole=True)  # of scikit-learn's trees
+    if positive is not None:
+        positive_class(positive, find_classes(None, labels))
+    if cost is None:
+        return
+    n_classes = len(set(labels.tolist()))
     matrix = check_cost(cost, n_classes)
     if matrix.shape != (n_classes, n_classes):
         raise InvalidArgumentError(

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.report.document_schema import record_of
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data_checks import DataWarning, check_data
 from sureleaf.table import Column
@@ -106,13 +107,11 @@ def data_section(results: ReportResults) -> DataSection:
         ColumnSummary(name, "left out", note="left out on request")
         for name in origin.columns_left_out
     ]
-    return DataSection(
-        source=origin.source,
-        target=origin.target,
-        title=origin.title,
+    return record_of(
+        DataSection,
+        origin,
         unit=results.request.unit,
         rows=results.n_rows,
-        rows_left_out=origin.rows_left_out,
         groups=origin.group,
         n_groups=None if evaluation.groups is None else int(evaluation.groups.max()) + 1,
         weights=origin.weight,

@@ -12,6 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.formatting import count_of, interval, percent, points
 from sureleaf.levels.intervals import clopper_pearson
+from sureleaf.report.document_schema import record_of
 from sureleaf.report.estimates import (
     IntervalEstimate,
     estimate_measure,
@@ -179,22 +180,7 @@ def differences_text(
     low = value if estimate.low is None else estimate.low
     high = value if estimate.high is None else estimate.high
     if bootstrap is not None:
-        training, e632_plus = bootstrap
-        if value - training >= NOTABLE:
-            yield (
-                f"Training rows {percent(training)}, unseen rows {percent(value)}: the tree was "
-                "fitted to the training rows, so the first figure is too good. Use the second."
-            )
-        if abs(e632_plus - value) >= NOTABLE:
-            agree = (
-                "within the interval of" if low <= e632_plus <= high else "outside the interval of"
-            )
-            yield (
-                f"Cross-validation {percent(value)}, .632+ bootstrap {percent(e632_plus)}, "
-                f"{agree} the cross-validated error: trees of the bootstrap are grown on 63 % of "
-                "the different rows, and the correction for this is approximate. Use "
-                "cross-validation."
-            )
+        yield from _bootstrap_text(value, low, high, *bootstrap)
     if utility is not None and abs(1 - utility - value) >= NOTABLE:
         trust = (
             "Use cross-validation for the tree as a whole, the utility for its leaves."
@@ -214,6 +200,24 @@ def differences_text(
             f"cross-validation gives {percent(value)}: the curve was measured with at most "
             f"{curve.n_measured:,} rows, fewer times, and is extrapolated. Use cross-validation "
             "for the error, and the curve for what more rows would change."
+        )
+
+
+def _bootstrap_text(
+    value: float, low: float, high: float, training: float, e632_plus: float
+) -> Iterator[str]:
+    if value - training >= NOTABLE:
+        yield (
+            f"Training rows {percent(training)}, unseen rows {percent(value)}: the tree was "
+            "fitted to the training rows, so the first figure is too good. Use the second."
+        )
+    if abs(e632_plus - value) >= NOTABLE:
+        where = "within" if low <= e632_plus <= high else "outside"
+        yield (
+            f"Cross-validation {percent(value)}, .632+ bootstrap {percent(e632_plus)}, {where} the "
+            "interval of the cross-validated error: trees of the bootstrap are grown on 63 % of "
+            "the different rows, and the correction for this is approximate. Use "
+            "cross-validation."
         )
 
 
@@ -258,15 +262,9 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
         known = {name: x if name == "training" else None for name, x in known.items()}
         needed = count_of(_samples_needed(errors.n_bootstraps, freedom, n), "sample")
         method = f"no interval: the trees of different samples differ, and it would need {needed}"
-    return Bootstrap(
-        n_bootstraps=errors.n_bootstraps,
-        training=errors.training,
-        plain=errors.plain,
-        leave_one_out=errors.leave_one_out,
-        e632=errors.e632,
-        e632_plus=value,
-        no_information=errors.no_information,
-        relative_overfitting=errors.relative_overfitting,
+    return record_of(
+        Bootstrap,
+        errors,
         standard_errors=known,
         low=low if is_known else None,
         high=high if is_known else None,

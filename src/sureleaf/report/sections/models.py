@@ -19,6 +19,7 @@ from sureleaf.formatting import (
     upper_first,
 )
 from sureleaf.report.baselines import BAGGED_TREES, EvaluatedModel, ModelKind
+from sureleaf.report.document_schema import record_of
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
@@ -257,17 +258,8 @@ def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float
         for measure in ("accuracy", "nce", "auc", "cost")
         if measure != "cost" or model.evaluation.cost_matrix is not None
     }
-    return ComparedModel(
-        model.kind,
-        model.name,
-        model.description,
-        model.n_leaves,
-        estimates["accuracy"],
-        estimates["nce"],
-        estimates["auc"],
-        estimates.get("cost"),
-        comparison,
-    )
+    more = {"cost": None, **estimates, "leaves": model.n_leaves, "comparison": comparison}
+    return record_of(ComparedModel, model, **more)
 
 
 def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComparison:
@@ -280,15 +272,11 @@ def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComp
         f"{upper_first(name)}: {standing} (difference "
         f"{words.signed(result.low, result.high)}); {verdict}."
     )
-    return ModelComparison(
-        difference=result.difference,
-        low=result.low,
-        high=result.high,
-        level=result.level,
+    return record_of(
+        ModelComparison,
+        result,
         p_value=finite(result.p_value),
-        method=result.method,
         assumes=result.assumption,
-        verdict=result.verdict,
         rows_needed=result.rows_needed if result.verdict == "undecided" else None,
         words=verdict,
         text=text,

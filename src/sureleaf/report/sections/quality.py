@@ -381,12 +381,10 @@ def _roc(results: ReportResults, predictions: OutOfFold) -> RocCurve | None:
     )
     of_class = Measure("area", _area_of(code), needs_probabilities=True, low=0.0, high=1.0)
     area = estimate_measure(results.evaluation, of_class, level=level)
+    rates = {name: rate.tolist() for name, rate in vars(band).items() if name != "area"}
     return RocCurve(
         class_=code,
-        false_positive_rate=band.false_positive_rate.tolist(),
-        true_positive_rate=band.true_positive_rate.tolist(),
-        low=band.low.tolist(),
-        high=band.high.tolist(),
+        **rates,
         level=level,
         method=BAND_METHOD,
         area=area
@@ -426,13 +424,13 @@ def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationC
         sample_weight=predictions.weight,
         groups=predictions.unit,
     )
+    bins = {
+        name: finite_list(getattr(curve, name)) for name in ("stated", "observed", "low", "high")
+    }
     return CalibrationCurve(
         class_=code,
-        stated=finite_list(curve.stated),
-        observed=finite_list(curve.observed),
+        **bins,
         count=finite_list(curve.rows),
-        low=finite_list(curve.low),
-        high=finite_list(curve.high),
         level=curve.level,
         outside=curve.outside,
         method="where the observed share would lie if the predicted probabilities were correct",
@@ -470,13 +468,9 @@ def _net_benefit(results: ReportResults, predictions: OutOfFold) -> NetBenefitCu
             f"probability between {ends}"
         )
         text += "." if len(useful) == round(100 * (useful[-1] - useful[0])) + 1 else ", mostly."
-    return NetBenefitCurve(
-        class_=code,
-        thresholds=curve.thresholds.tolist(),
-        model=curve.model.tolist(),
-        treat_all=curve.treat_all.tolist(),
-        text=text,
-    )
+    lines = np.array([curve.thresholds, curve.model, curve.treat_all])
+    thresholds, model, treat_all = lines.tolist()
+    return NetBenefitCurve(code, thresholds, model, treat_all, text)
 
 
 def _text(results: ReportResults, confusion: NDArray[np.float64]) -> str:

@@ -12,6 +12,7 @@ from sureleaf.formatting import count_of
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import decides_by_costs, report_tree
 from sureleaf.report.definitions import LeafTerms, leaf_terms
+from sureleaf.report.document_schema import record_of
 from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
@@ -272,12 +273,7 @@ def _stability(model: TreeModel) -> TreeStability | None:
     stability = model.evidence.stability
     if stability is None:
         return None
-    return TreeStability(
-        text=stability.sentence(),
-        n_splits=stability.n_splits,
-        n_returning=stability.n_returning,
-        n_trees=stability.n_trees,
-    )
+    return record_of(TreeStability, stability, text=stability.sentence())
 
 
 def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
@@ -286,17 +282,11 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
         return None
     certificate = model.certificate(alpha=alpha)
     shown = [one.name for one in fields(CertifiedLeaf)]
-    return TreeCertificate(
-        certificate.alpha,
-        certificate.n_grown,
-        certificate.n_certifying,
-        certificate.statements,
-        certificate.fingerprint,
-        tuple(
-            CertifiedLeaf(**{name: record[name] for name in shown})
-            for record in certificate.leaves.records()
-        ),
+    leaves = tuple(
+        CertifiedLeaf(**{name: record[name] for name in shown})
+        for record in certificate.leaves.records()
     )
+    return record_of(TreeCertificate, certificate, leaves=leaves)
 
 
 MANY_MISSING = 0.1
