@@ -24,6 +24,7 @@ from sureleaf.cli import (
     diff,
     doctor,
     evaluate,
+    explain,
     export,
     fit,
     leaves,
@@ -94,6 +95,7 @@ _add(report.report)
 _add(fit.fit)
 _add(predict.predict)
 _add(leaves.leaves)
+_add(explain.explain)
 _add(certificate.certificate)
 _add(rank.rank)
 _add(evaluate.evaluate)

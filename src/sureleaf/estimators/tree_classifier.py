@@ -30,6 +30,7 @@ from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
 from sureleaf.model.certificate import Certificate
 from sureleaf.model.cross_fitting import cross_fit_levels
+from sureleaf.model.explanation import Explanation
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.halves import with_stability
 from sureleaf.model.leaf_counts import LeafCounts
@@ -833,6 +834,52 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         model = self.complete_model()
         table = model.encode(X, estimator=type(self).__name__)
         return model.predict_levels(table, level=level, n_threads=thread_count(self.n_jobs))
+
+    def explain(
+        self,
+        row: Any,
+        fixed: Sequence[str | int] = (),
+        *,
+        only_up: Sequence[str | int] = (),
+        only_down: Sequence[str | int] = (),
+        confidence: float | None = 0.95,
+        utility: float | None = None,
+    ) -> Explanation:
+        """Say why a row is decided as it is, and what would have to be different.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            As in fit; a mapping has a value per column.
+        fixed : list of names or indices
+            Columns that cannot change.
+        only_up, only_down : list of names or indices
+            Columns that can only change to larger, or to smaller values.
+        confidence, utility : float or None
+            Leaves below these levels are flagged: nothing is suggested that leads to one.
+
+        Returns
+        -------
+        Explanation
+            The path in words, how sure the leaf is, and the nearest trusted leaf with another
+            decision as a list of changes (`way`). It is about this tree, not about the world.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
+        >>> found = model.explain([30])
+        >>> found.prediction, str(found.way.changes[0])
+        ('yes', 'x0 19 instead of 30')
+        """
+        return self.complete_model().explain(
+            row,
+            fixed,
+            only_up=only_up,
+            only_down=only_down,
+            confidence=confidence,
+            utility=utility,
+        )
 
     def predict_or_abstain(
         self, X: Any, *, min_confidence: float, abstain: Any = None

@@ -12,6 +12,7 @@ the strength of that knowledge, which `sureleaf.model.cross_fitting` computes fr
 from then on the model needs no rows for its levels, at any level of confidence.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
@@ -47,6 +48,7 @@ from sureleaf.model.certificate import (
     guaranteed_table,
     no_guarantee,
 )
+from sureleaf.model.explanation import Explanation, Restrictions, explain_row, one_row
 from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import SOURCES, LeafTable, RowLevels, TreeLevels, leaf_table
@@ -703,6 +705,21 @@ class TreeModel(DecidingModel):
             high,
             routes.imputed_share,
         )
+
+    def explain(
+        self,
+        row: Any,
+        fixed: Sequence[str | int] = (),
+        *,
+        only_up: Sequence[str | int] = (),
+        only_down: Sequence[str | int] = (),
+        confidence: float | None = 0.95,
+        utility: float | None = None,
+    ) -> Explanation:
+        """Say why a row is decided as it is; see `TreeClassifier.explain`."""
+        restrictions = Restrictions.of(self.schema, fixed, only_up, only_down)
+        table = self.encode(one_row(row, self.schema), warn=False)
+        return explain_row(self, table, restrictions, confidence=confidence, utility=utility)
 
     def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
