@@ -13,6 +13,7 @@ from benchmarks import running
 from benchmarks.quality.promises import record
 
 import sureleaf
+from sureleaf.estimators.parameters import parameter_table
 from sureleaf.report import ReportDocument
 from sureleaf.report.document_schema import field_tables
 
@@ -86,10 +87,12 @@ def setup(app: Sphinx) -> None:
 
 
 def fill_tables(app: Sphinx, page: str, source: list[str]) -> None:
-    """Write recorded figures, and the fields of the report, at the marks of a page."""
+    """Write recorded figures, fields of the report and parameters at the marks of a page."""
     text = running.filled(source[0], running.load_runs())
     text = record.filled(text, record.load())
-    source[0] = text.replace("<!-- fields -->", field_tables(ReportDocument))
+    text = text.replace("<!-- fields -->", field_tables(ReportDocument))
+    table = parameter_table(sureleaf.TreeClassifier)
+    source[0] = text.replace("<!-- parameters -->", table)
 
 
 def skip_member(app: Sphinx, what: str, name: str, *_: object) -> bool | None:

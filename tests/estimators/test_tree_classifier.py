@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, evaluate, load
-from sureleaf.estimators.tree_classifier import C45
+from sureleaf.estimators.parameters import C45
 from sureleaf.model.size_selection import merge_unsure_leaves
 from sureleaf.probability import ESTIMATES
 from sureleaf.tree import cut
@@ -84,7 +84,14 @@ def calls_before_fit():
 @pytest.mark.parametrize(("name", "member"), list(calls_before_fit()))
 def test_everything_that_needs_a_fit_says_so(name, member, tmp_path):
     model = TreeClassifier()
-    given = {"X": IRIS[0], "y": IRIS[1], "column": 0, "path": tmp_path / "m", "nodes": [0]}
+    given = {
+        "X": IRIS[0],
+        "y": IRIS[1],
+        "row": IRIS[0][0],
+        "column": 0,
+        "path": tmp_path / "m",
+        "nodes": [0],
+    }
     given |= {"leaf_estimate": "laplace", "min_confidence": 0.9, "cost": [[0, 1], [1, 0]]}
     if not callable(member):
         with pytest.raises(NotFittedError):

@@ -282,14 +282,12 @@ ModelName = Annotated[
     ),
 ]
 
-_TREE_EXAMPLES = (
-    *("default", "c45"),
-    *(f"criterion={name}" for name in ("entropy", "gini", "gain_ratio")),
-    *(f"pruning={name}" for name in ("auto", "pessimistic", "cost_complexity", "none")),
-    *(f"categorical_split={name}" for name in ("subset", "multiway")),
-    *(f"leaf_estimate={name}" for name in ("frequency", "laplace", "m_estimate")),
-    *("max_depth=", "min_samples_leaf="),
-)
+
+def _complete_tree(incomplete: str) -> list[str]:
+    """Complete the value of --tree; the parameters are loaded when a shell asks for them."""
+    from sureleaf.commands.learners import tree_words
+
+    return [word for word in tree_words() if word.startswith(incomplete)]
 
 
 _TREE_OPTIONS: dict[str, Any] = {
@@ -299,7 +297,7 @@ _TREE_OPTIONS: dict[str, Any] = {
             "c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as pruning=none: any "
             "parameter of TreeClassifier; may be repeated.",
             metavar="NAME",
-            words=_TREE_EXAMPLES,
+            autocompletion=_complete_tree,
             panel=_TREE,
         ),
     ],

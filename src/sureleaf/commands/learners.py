@@ -156,6 +156,13 @@ _BASES = ("default", "c45")
 _OWN_OPTIONS = ("cost", "n_jobs", "random_state")  # --cost, --jobs and --seed
 
 
+def tree_words() -> list[str]:
+    """Return what --tree may be, to complete what is typed."""
+    from sureleaf.estimators.parameters import written_examples
+
+    return [*_BASES, *written_examples(_OWN_OPTIONS)]
+
+
 @dataclass(frozen=True)
 class TreeOptions:
     """A tree, or bagged ones, as options describe it: parameters of `TreeClassifier`.

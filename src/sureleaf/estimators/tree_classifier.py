@@ -12,7 +12,6 @@ from sklearn.utils import estimator_html_repr
 
 import sureleaf
 from sureleaf.arguments import (
-    check_choice,
     check_groups,
     check_number,
     check_weights,
@@ -25,6 +24,7 @@ from sureleaf.estimators.base import (
     source_training_rows,
     split_columns,
 )
+from sureleaf.estimators.parameters import C45, check_parameters
 from sureleaf.folds import reusable
 from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
@@ -39,7 +39,6 @@ from sureleaf.model.refits import TreeRefits
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import SizeCurve
 from sureleaf.model.stability import SplitTable
-from sureleaf.model.state import CHOICES
 from sureleaf.model.tree_model import Evidence, TreeModel, VennProbabilities
 from sureleaf.probability import (
     Averaging,
@@ -62,45 +61,6 @@ if TYPE_CHECKING:
 
 _DRAWN_LEAVES: Final = 32
 """A larger tree is drawn only down to a depth, so that a notebook stays small."""
-
-PRUNINGS = (None, "auto", "pessimistic", "cost_complexity", "reduced_error", "utility")
-
-
-_LIMITS: Final[dict[str, dict[str, Any]]] = {
-    "max_depth": {"low": 0, "whole": True},
-    "max_leaves": {"low": 1, "whole": True},
-    "min_samples_leaf": {"low": 0, "open_low": True},
-    "min_samples_split": {"low": 0},
-    "min_impurity_decrease": {"low": 0},
-    "margin": {"low": 0, "high": 1},
-    "min_confidence": {"low": 0, "high": 1},
-    "confidence_factor": {"low": 0, "high": 0.5, "open_low": True},
-    "ccp_alpha": {"low": 0},
-}
-"""Bounds of the parameters that are numbers."""
-
-_MAY_BE_NONE: Final = ("max_depth", "max_leaves", "margin", "min_confidence")
-"""Those of them that need not be set."""
-
-_CHOICES: Final[dict[str, tuple[object, ...]]] = {
-    **CHOICES,
-    "categorical_split": ("multiway", "subset"),
-    "missing": ("branch", "fraction"),
-    "pruning": PRUNINGS,
-    "collapse": (True, False),
-}
-"""Values of the parameters that are one of a few."""
-
-C45: Final = {
-    "criterion": "gain_ratio",
-    "categorical_split": "multiway",
-    "missing": "fraction",
-    "min_samples_leaf": 2,
-    "collapse": True,
-    "pruning": "pessimistic",
-    "leaf_estimate": "frequency",
-}
-"""Parameters with which the tree is that of C4.5."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,11 +368,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
 
     def settings(self) -> TreeSettings:
         """Check the parameters and return them as settings of a fit."""
-        for name, choices in _CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
-        for name, limits in _LIMITS.items():
-            if getattr(self, name) is not None or name not in _MAY_BE_NONE:
-                check_number(name, getattr(self, name), **limits)
+        check_parameters(self.get_params(deep=False))
         if self.ccp_alpha and self.pruning != "cost_complexity":
             raise InvalidArgumentError(
                 "ccp_alpha must be 0 unless pruning is 'cost_complexity'; got "

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sureleaf.arguments import thread_count
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-from sureleaf.estimators.tree_classifier import C45
+from sureleaf.estimators.parameters import C45
 from sureleaf.evaluation import Evaluation, KFold, evaluate
 from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fitter

@@ -1,0 +1,43 @@
+"""One table says what every parameter of a tree may be."""
+
+from inspect import signature
+
+import pytest
+
+from sureleaf import InvalidArgumentError, TreeClassifier
+from sureleaf.estimators.parameters import C45, PARAMETERS, parameter_table, written_examples
+
+
+def test_the_table_has_the_parameters_of_the_constructor_in_their_order():
+    assert list(PARAMETERS) == list(signature(TreeClassifier).parameters)
+
+
+def test_every_default_and_every_value_of_c45_is_one_that_the_table_takes():
+    for name, given in (TreeClassifier().get_params() | C45).items():
+        PARAMETERS[name].check(name, given)
+
+
+@pytest.mark.parametrize("name", [n for n, one in PARAMETERS.items() if one.low is not None])
+def test_a_number_below_its_bound_is_an_error_that_names_it(name):
+    with pytest.raises(InvalidArgumentError, match=f"{name} must be a"):
+        TreeClassifier(**{name: -1}).settings()
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, one in PARAMETERS.items() if one.choices and not one.is_open]
+)
+def test_a_value_that_is_none_of_the_choices_is_an_error_that_lists_them(name):
+    with pytest.raises(InvalidArgumentError, match=f"{name} must be one of .*got 'other'"):
+        TreeClassifier(**{name: "other"}).settings()
+
+
+def test_a_shell_completes_the_values_that_have_a_name():
+    examples = written_examples(("cost",))
+    assert {"criterion=gini", "pruning=none", "leaf_estimate=laplace", "max_depth="} <= {*examples}
+    assert not any(example.startswith("cost") for example in examples)
+
+
+def test_the_documentation_shows_who_sets_every_parameter():
+    table = parameter_table(TreeClassifier)
+    assert "| `criterion` | `'entropy'` | `'gain_ratio'` | Whoever" in table
+    assert len(table.splitlines()) == 2 + len(PARAMETERS)
