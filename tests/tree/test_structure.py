@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sureleaf import TreeClassifier
-from sureleaf.tree import Tree, node_impurity
-from tests.naive.splits import entropy, gini
+from sureleaf import TreeClassifier, _kernel
+from sureleaf.tree import CRITERIA, Tree, node_impurity
+from tests.naive.splits import IMPURITIES
 
 
 def naive_importances(tree: Tree, impurity) -> np.ndarray:
@@ -19,9 +19,11 @@ def naive_importances(tree: Tree, impurity) -> np.ndarray:
     return decrease / decrease.sum()
 
 
-@pytest.mark.parametrize(
-    ("criterion", "impurity"), [("gain_ratio", entropy), ("entropy", entropy), ("gini", gini)]
-)
+def test_the_kernel_python_and_the_oracle_know_the_same_criteria():
+    assert {*CRITERIA} == {*_kernel.criterion_names()} == {*IMPURITIES}
+
+
+@pytest.mark.parametrize(("criterion", "impurity"), IMPURITIES.items())
 @pytest.mark.parametrize("split", ["multiway", "subset"])
 def test_importances_are_the_decreases_of_impurity(criterion, impurity, split):
     random = np.random.default_rng(0)

@@ -18,10 +18,10 @@ from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.probability import find_estimate
 from sureleaf.table import Schema
-from sureleaf.tree import Tree
+from sureleaf.tree import CRITERIA, Tree
 
 CHOICES: Final = {
-    "criterion": ("gain_ratio", "entropy", "gini"),
+    "criterion": tuple(CRITERIA),
     "unseen": ("mixture", "stop", "error"),
     "weights": ("counts", "importance"),
     "levels_from": ("training", "honest", "cross_fit"),

@@ -15,9 +15,10 @@ from sureleaf.tree.pruning import (
 )
 from sureleaf.tree.routing import Routes, count_nodes, mixture, route
 from sureleaf.tree.rules import rules_text
-from sureleaf.tree.structure import Tree, impurity_importances, node_impurity
+from sureleaf.tree.structure import CRITERIA, Tree, impurity_importances, node_impurity
 
 __all__ = [
+    "CRITERIA",
     "GrowthRules",
     "Routes",
     "RowStore",

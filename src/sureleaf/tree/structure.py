@@ -1,8 +1,9 @@
 """A finished tree: frozen flat arrays, nodes in preorder."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,17 +220,45 @@ class Tree:
         return f"Tree of {nodes}, {leaves_in_words(self.n_leaves)}, depth {self.depth}"
 
 
+def _entropy(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entropy in bits of each line of class shares."""
+    entropy: NDArray[np.float64] = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
+    return np.abs(entropy)
+
+
+def _gini(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability that two rows, drawn with replacement, have different classes."""
+    gini: NDArray[np.float64] = 1.0 - (shares**2).sum(axis=1)
+    return gini
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What Python knows of a split criterion of the kernel: its name in a sentence, its impurity.
+
+    `impurity` takes class shares with one line per node; lines of nodes without rows are 0.
+    """
+
+    title: str
+    impurity: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+CRITERIA: Final = {
+    "gain_ratio": Criterion("gain ratio", _entropy),
+    "entropy": Criterion("entropy", _entropy),
+    "gini": Criterion("the Gini index", _gini),
+}
+"""The criteria of `Criteria` in cpp/include/sureleaf/criterion.hpp, by name."""
+
+
 def node_impurity(tree: Tree, criterion: str) -> NDArray[np.float64]:
-    """Return the impurity of each node: Gini, or for other criteria the entropy in bits."""
+    """Return the impurity of each node by a criterion; 0 for a node without rows."""
     totals = tree.class_counts.sum(axis=1, keepdims=True)
     shares = np.divide(
         tree.class_counts, totals, out=np.zeros_like(tree.class_counts), where=totals > 0
     )
-    if criterion == "gini":
-        gini: NDArray[np.float64] = np.where(totals[:, 0] > 0, 1.0 - (shares**2).sum(axis=1), 0.0)
-        return gini
-    entropy: NDArray[np.float64] = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
-    return np.abs(entropy)
+    impurity: NDArray[np.float64] = CRITERIA[criterion].impurity(shares)
+    return np.where(totals[:, 0] > 0, impurity, 0.0)
 
 
 def impurity_importances(tree: Tree, criterion: str) -> NDArray[np.float64]:

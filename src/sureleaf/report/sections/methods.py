@@ -14,6 +14,7 @@ from sureleaf.report.definitions import Definition, define, leaf_terms
 from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.models import comparison_margin, words_of
+from sureleaf.tree import CRITERIA
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,6 @@ def methods_section(results: ReportResults) -> MethodsSection:
         budget=results.budget,
     )
 
-
-_CRITERIA = {"gain_ratio": "gain ratio", "entropy": "entropy", "gini": "the Gini index"}
 
 _CATEGORIES = {
     "multiway": "a test of categories has one branch per category",
@@ -76,7 +75,7 @@ def _tree_definition(tree: TreeClassifier, mean_error_cost: float | None = None)
     return Definition(
         "tree",
         f"{'A C4.5 tree' if is_c45 else 'A decision tree'}: splits by "
-        f"{_CRITERIA[tree.criterion]}, and {_CATEGORIES[tree.categorical_split]}. "
+        f"{CRITERIA[tree.criterion].title}, and {_CATEGORIES[tree.categorical_split]}. "
         f"{_MISSING[tree.missing]} {pruning.get(tree.pruning, other)}",
         "nothing about the distributions of the columns",
         "Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann."
