@@ -67,12 +67,11 @@ def test_a_node_and_a_test_can_be_planned_at_once() -> None:
     ("arguments", "message"),
     [
         ("--half-width 0.02 --rows 5", "--rows must go with --p-max; got --half-width, which does"),
-        ("--p-max 0.7 --level 0.9", "--level must go with --half-width or --difference or"),
-        ("--half-width 0.02 --power 0.9", "--power must go with --difference or --leaf-share"),
         (
-            "--leaf-share 0.1 --p-max 0.8 --bias 0.1",
-            "--bias must go with --p-max; got --leaf-share",
+            "--p-max 0.7 --level 0.9",
+            "--level must go with --half-width or --difference; got --p-max",
         ),
+        ("--half-width 0.02 --power 0.9", "--power must go with --difference; got --half-width"),
         ("--p-max 0.7 --independent", "--independent must go with --difference; got --p-max"),
         ("--half-width 0.02 0.9", "must be the second end of --p-max; got '0.9'"),
         (
@@ -81,9 +80,8 @@ def test_a_node_and_a_test_can_be_planned_at_once() -> None:
             "got 0.15 to 0.3, which contains it.",
         ),
         ("--p-max 0.2 --cost 0,1;4,0", "got 0.2. At the threshold both decisions cost the same"),
-        ("--power 0.9", "--auc-width, --slope-width or --leaf-share for a study; got none of them"),
-        ("--slope-width 1e-200", "slope_width must be a number at least 1e-06"),
-        ("--auc-width 0.05 --level 95", "level must be between 0 and 1; got 95.0"),
+        ("--power 0.9", "a comparison of error rates; got none of them"),
+        ("--difference 0.05 --level 95", "level must be between 0 and 1; got 95.0"),
     ],
 )
 def test_an_option_that_the_question_does_not_read_is_an_error(

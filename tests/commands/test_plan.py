@@ -1,12 +1,8 @@
-import numpy as np
 import pytest
 from rich.console import Console
-from scipy.special import ndtri
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 
 from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
-from sureleaf.commands.plan import make_plan, plan_study, tables
+from sureleaf.commands.plan import make_plan, tables
 from sureleaf.levels.p_max_estimates import METHODS
 
 
@@ -72,51 +68,3 @@ def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
             console.print(table)
     assert max(map(len, captured.get().splitlines())) <= columns
     assert "1,000,000,000" in captured.get()
-
-
-def test_a_study_has_enough_rows_for_its_auc_slope_and_smallest_leaf():
-    plan = plan_study(
-        auc=0.8, prevalence=0.3, auc_width=0.05, slope_width=0.2, leaf_share=0.1, p_max=0.75
-    )
-    assert plan.rows == max(goal.rows for goal in plan.goals)
-    rng = np.random.default_rng(0)
-    n_auc, n_slope, n_leaf = (goal.rows for goal in plan.goals)
-    # Normal scores with this AUC: the log odds of a calibrated model.
-    variance = 2 * ndtri(0.8) ** 2
-    start = np.log(0.3 / 0.7)
-
-    def draw(n):
-        y = rng.random(n) < 0.3
-        odds = start + np.where(y, 1, -1) * variance / 2 + np.sqrt(variance) * rng.normal(size=n)
-        return y, odds
-
-    aucs = []
-    for _ in range(400):
-        y, odds = draw(n_auc)
-        aucs.append(roc_auc_score(y, odds))
-    assert np.mean(aucs) == pytest.approx(0.8, abs=0.01)
-    assert 1.96 * np.std(aucs) == pytest.approx(0.05, rel=0.12)
-    slopes = []
-    for _ in range(200):
-        y, odds = draw(n_slope)
-        fitted = LogisticRegression(C=1e9).fit(odds[:, None], y)
-        slopes.append(float(fitted.coef_[0, 0]))
-    assert 1.96 * np.std(slopes) == pytest.approx(0.2, rel=0.2)
-    in_leaf = rng.binomial(n_leaf, 0.1, 4000)
-    assert (in_leaf >= levels.sample_size(0.75, confidence=0.95)).mean() > 0.77
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "needs a goal"),
-        ({"auc_width": 0}, "auc_width"),
-        ({"auc": 0.5, "auc_width": 0.1}, "auc must be"),
-        ({"auc": 1, "auc_width": 0.1}, "auc must be below 1"),
-        ({"prevalence": 0, "slope_width": 0.1}, "prevalence"),
-        ({"leaf_share": 2}, "leaf_share"),
-    ],
-)
-def test_a_study_without_a_goal_or_with_bad_expectations_is_refused(options, message):
-    with pytest.raises(InvalidArgumentError, match=message):
-        plan_study(**options)

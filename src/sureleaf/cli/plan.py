@@ -12,7 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sureleaf.commands.plan import Plan, SplitsPlan, StudyPlan
+    from sureleaf.commands.plan import Plan, SplitsPlan
     from sureleaf.levels.competing_splits import Split
 
 
@@ -39,12 +39,7 @@ def _given(settings: Iterable[Setting]) -> options.OptionGroup:
     return options.OptionGroup(types, dict)
 
 
-_NODE, _SPLIT, _TEST, _STUDY = (
-    ("p_max",),
-    ("split",),
-    ("half_width", "difference"),
-    ("auc_width", "slope_width"),
-)
+_NODE, _TEST = ("p_max",), ("half_width", "difference")
 
 _QUESTIONS = (
     Setting(
@@ -66,16 +61,6 @@ _QUESTIONS = (
     Setting(
         "difference", float, "Plan test rows to detect this difference between two error rates."
     ),
-    Setting("auc_width", float, "Plan a study: half-width of the interval of the AUC."),
-    Setting(
-        "slope_width", float, "Plan a study: half-width of the interval of the calibration slope."
-    ),
-    Setting(
-        "leaf_share",
-        float,
-        "Plan a study: share of the rows in its smallest leaf, which must reach --confidence at "
-        "--p-max.",
-    ),
 )
 
 _DETAILS = {
@@ -85,7 +70,7 @@ _DETAILS = {
         "Required probability that the majority class of the rows is the more probable class.",
         "0.95 if no other goal is given",
         short="-c",
-    ): (*_NODE, "leaf_share"),
+    ): _NODE,
     Setting(
         "utility", float, "Required probability of predicting the next row correctly.", short="-u"
     ): _NODE,
@@ -108,15 +93,8 @@ _DETAILS = {
         "as for independent errors",
     ): ("difference",),
     Setting("independent", bool, "Each of the two models has its own test rows."): ("difference",),
-    Setting("auc", float, "Expected AUC of a study.", "0.8"): _STUDY,
-    Setting("prevalence", float, "Expected share of the positive class of a study.", "0.5"): _STUDY,
-    Setting(
-        "power",
-        float,
-        "Probability of detecting the difference, or of enough rows in the smallest leaf.",
-        "0.8",
-    ): ("difference", "leaf_share"),
-    Setting("level", float, "Level of the interval and the test.", "0.95"): (*_TEST, *_STUDY),
+    Setting("power", float, "Probability of detecting the difference.", "0.8"): ("difference",),
+    Setting("level", float, "Level of the interval and the test.", "0.95"): _TEST,
 }
 """The details of a question, with the questions that read them."""
 
@@ -141,10 +119,6 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
 
     - sureleaf plan --half-width 0.02 --rate 0.1
 
-    - sureleaf plan --auc 0.8 --prevalence 0.2 --auc-width 0.03 --slope-width 0.2
-
-    - sureleaf plan --leaf-share 0.05 --p-max 0.75 --confidence 0.95
-
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
     from sureleaf.commands import plan as planning
@@ -162,16 +136,11 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
             f"[bold]{splits.answer()}[/bold]",
         ]
         plain["splits"] = splits.to_dict()
-    is_study = not given.keys().isdisjoint((*_STUDY, "leaf_share"))
-    if "p_max" in given and given.keys().isdisjoint(("leaf_share", "split")):
+    if "p_max" in given and "split" not in given:
         node = _plan_node(given, context.args)
         shown += [*planning.tables(node), f"[bold]{node.answer()}[/bold]"]
         plain |= node.to_dict()
-    if is_study:
-        study = _plan_study(given)
-        shown += [planning.study_table(study), f"[bold]{study.answer()}[/bold]"]
-        plain["study"] = study.to_dict()
-    if not (is_study or "p_max" in given or "split" in given) or not given.keys().isdisjoint(_TEST):
+    if given.keys().isdisjoint(("p_max", "split")) or not given.keys().isdisjoint(_TEST):
         names = (*_TEST, "rate", "discordance", "independent", "power", "level")
         test = planning.plan_rows(**_chosen(given, *names))
         shown += [planning.rows_table(test), f"[bold]{test.answer()}[/bold]"]
@@ -227,19 +196,9 @@ def _read_split(text: str) -> "Split":
     return checked_split(shares, p_max)
 
 
-def _plan_study(given: dict[str, Any]) -> "StudyPlan":
-    from sureleaf.commands.plan import plan_study
-
-    names = ("auc", "prevalence", *_STUDY, "leaf_share", "confidence", "power", "level")
-    p_max = {"p_max": _read_range(given["p_max"])[0]} if "p_max" in given else {}
-    return plan_study(**_chosen(given, *names), **p_max)
-
-
 def _refuse_unused(given: dict[str, Any], words: list[str]) -> None:
     """Raise an error for an option or a word that no given question reads."""
     asked = [one.name for one in _QUESTIONS if one.name in given]
-    if "leaf_share" in asked and "p_max" in asked:
-        asked.remove("p_max")  # then it is the p_max of that leaf
     if words and "p_max" not in asked:
         raise InvalidArgumentError(
             f"a number without an option must be the second end of --p-max; got {words[0]!r}. "

@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
-from scipy.special import ndtri
-from scipy.stats import binom
 
 from sureleaf import levels
-from sureleaf.arguments import check_level, check_number
 from sureleaf.commands.terminal import number_table
 from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
@@ -23,7 +20,6 @@ from sureleaf.levels.competing_splits import (
     unsplit_p_max,
 )
 from sureleaf.levels.p_max_estimates import METHODS
-from sureleaf.levels.search import smallest_count
 
 # Rows of a node.
 
@@ -390,8 +386,7 @@ def plan_rows(
     if not questions:
         raise InvalidArgumentError(
             "plan needs a question: --p-max for a node; --split for its splits; --half-width for "
-            "an interval or --difference for a comparison of error rates; --auc-width, "
-            "--slope-width or --leaf-share for a study; got none of them."
+            "an interval or --difference for a comparison of error rates; got none of them."
         )
     return RowsPlan(level, tuple(questions))
 
@@ -401,129 +396,4 @@ def rows_table(plan: RowsPlan) -> Table:
     table = number_table("method", "level", "test rows")
     for one in plan.questions:
         table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
-    return table
-
-
-# Rows of a study, before data are collected.
-
-
-@dataclass(frozen=True)
-class StudyGoal:
-    """A goal of a study, the fewest rows that reach it, and where the formula is from."""
-
-    goal: str
-    rows: int
-    reference: str
-
-
-@dataclass(frozen=True)
-class StudyPlan(_InWords):
-    """How many rows a study needs for the precision of its measures and for its leaves."""
-
-    goals: tuple[StudyGoal, ...]
-
-    @property
-    def rows(self) -> int:
-        """The rows that reach all goals."""
-        return max(goal.rows for goal in self.goals)
-
-    def answer(self) -> str:
-        """Return the plan in a sentence, for a protocol."""
-        return f"{count_of(self.rows, 'row')} reach all goals."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values."""
-        return {"rows": self.rows, **super().to_dict()}
-
-
-def plan_study(
-    *,
-    auc: float = 0.8,
-    prevalence: float = 0.5,
-    auc_width: float | None = None,
-    slope_width: float | None = None,
-    leaf_share: float | None = None,
-    p_max: float = 0.8,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    level: float = 0.95,
-) -> StudyPlan:
-    """Compute the rows for a given precision of AUC and calibration slope, and for every leaf.
-
-    The widths are half-widths of intervals. The smallest leaf has the share `leaf_share` of the
-    rows; with probability `power` it must get so many that it reaches the confidence at `p_max`.
-
-    Examples
-    --------
-    >>> plan_study(auc=0.8, prevalence=0.3, auc_width=0.05).rows
-    424
-    """
-    check_number("auc", auc, low=0.5, high=1, open_low=True)
-    for name, share in (("auc", auc), ("prevalence", prevalence), ("power", power)):
-        check_number(name, share, low=0, high=1, open_low=True)
-        if share == 1:
-            raise InvalidArgumentError(f"{name} must be below 1; got 1.")
-    z = float(ndtri((1 + check_level(level)) / 2))
-    goals = []
-    if auc_width is not None:
-        check_number("auc_width", auc_width, low=0, high=0.5, open_low=True)
-        rows = smallest_count(lambda n: z * _auc_error(n, auc, prevalence) <= auc_width)
-        goal = f"AUC of {auc:g} within {auc_width:g} at a prevalence of {prevalence:g}"
-        goals.append(StudyGoal(goal, rows, "Hanley and McNeil 1982"))
-    if slope_width is not None:
-        check_number("slope_width", slope_width, low=1e-6)
-        rows = int(np.ceil(_slope_variance(auc, prevalence) * (z / slope_width) ** 2))
-        goal = f"calibration slope of 1 within {slope_width:g} at an AUC of {auc:g}"
-        goals.append(StudyGoal(goal, rows, "Riley et al. 2021"))
-    if leaf_share is not None:
-        check_number("leaf_share", leaf_share, low=0, high=1, open_low=True)
-        in_leaf = int(levels.sample_size(p_max, confidence=confidence))
-        rows = smallest_count(lambda n: float(binom.sf(in_leaf - 1, n, leaf_share)) >= power)
-        goal = (
-            f"confidence {confidence:g} in a leaf with {leaf_share:g} of the rows and p_max "
-            f"{p_max:g}: {in_leaf} rows in the leaf, with probability {power:g}"
-        )
-        goals.append(StudyGoal(goal, rows, "Zhang 2024"))
-    if not goals:
-        raise InvalidArgumentError(
-            "A study needs a goal; got none. Give --auc-width, --slope-width or --leaf-share."
-        )
-    return StudyPlan(tuple(goals))
-
-
-def _auc_error(n: int, auc: float, prevalence: float) -> float:
-    """Return the standard error of an AUC by Hanley and McNeil (1982)."""
-    positive = max(n * prevalence, 1.0)
-    negative = max(n * (1 - prevalence), 1.0)
-    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
-    spread = auc * (1 - auc) + (positive - 1) * (q1 - auc**2) + (negative - 1) * (q2 - auc**2)
-    return float(np.sqrt(spread / (positive * negative)))
-
-
-def _slope_variance(auc: float, prevalence: float) -> float:
-    """Return n times the variance of the calibration slope (Riley et al. 2021).
-
-    The log odds of the two classes are normal with equal variances, as the AUC implies.
-    """
-    # Normal scores with this AUC are calibrated log odds if their distance equals their variance.
-    variance = 2.0 * float(ndtri(auc)) ** 2
-    spread, start = np.sqrt(variance), float(np.log(prevalence / (1 - prevalence)))
-    points, weights = np.polynomial.hermite_e.hermegauss(81)
-    weights = weights / weights.sum()
-    odds = np.concatenate([start + sign * variance / 2 + spread * points for sign in (1, -1)])
-    shares = np.concatenate([prevalence * weights, (1 - prevalence) * weights])
-    risk = 1 / (1 + np.exp(-odds))
-    information = shares * risk * (1 - risk)
-    all_, first, second = information.sum(), information @ odds, information @ odds**2
-    return float(all_ / (all_ * second - first**2))
-
-
-def study_table(plan: StudyPlan) -> Table:
-    """Draw the goals of a study with the rows that they need."""
-    table = number_table()
-    table.add_column("goal", justify="left", overflow="fold")
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("source", justify="left")
-    for goal in plan.goals:
-        table.add_row(goal.goal, f"{goal.rows:,}", goal.reference)
     return table
