@@ -236,7 +236,7 @@ def test_labels_may_be_of_any_type(names):
 
 def test_results_turn_into_frames_and_json_and_print():
     found = audit(tree(max_depth=3), X[UNSEEN], Y[UNSEEN])
-    assert found.to_pandas().shape[0] == found.to_polars().shape[0] == len(found.leaves)
+    assert found.table.to_pandas().shape[0] == found.table.to_polars().shape[0] == len(found.leaves)
     read = json.loads(found.to_json())
     assert [leaf["counts"] for leaf in read["leaves"]] == found.leaves.counts.tolist()
     assert read["accuracy"]["value"] == found.accuracy.value

@@ -480,14 +480,6 @@ class Audit:
             f"most {expected:.1f} are expected."
         )
 
-    def to_pandas(self) -> Any:
-        """Return `table` as a pandas data frame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Any:
-        """Return `table` as a polars data frame."""
-        return self.table.to_polars()
-
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values: numbers, text, lists and None."""
         tables = {"leaves": self.leaves, "trees": self.trees, "bins": self.bins}
@@ -638,7 +630,8 @@ def audit(
     -------
     Audit
         `leaves`, `trees`, `bins`, `measures` and totals. It prints as a table and has `where()`,
-        `by()`, `compare()`, `to_pandas()`, `to_polars()`, `to_dict()` and `to_json()`.
+        `by()`, `compare()`, `to_dict()` and `to_json()`; every table has `to_pandas()` and
+        `to_polars()`.
 
     Raises
     ------

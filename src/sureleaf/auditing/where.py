@@ -1,6 +1,5 @@
 """Where a model is wrong: segments that a search has found, and subgroups that the user names."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -204,18 +203,6 @@ class Where:
             "reason": self.reason,
             "sentences": self.sentences(),
         }
-
-    def to_json(self) -> str:
-        """Return the result as JSON text."""
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
-
-    def to_pandas(self) -> Any:
-        """Return the found segments as a pandas data frame."""
-        return self.found.to_pandas()
-
-    def to_polars(self) -> Any:
-        """Return the found segments as a polars data frame."""
-        return self.found.to_polars()
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences())

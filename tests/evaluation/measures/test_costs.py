@@ -1,4 +1,4 @@
-"""Costs: the lecture's models, decisions by brute force, curves at every threshold, priors."""
+"""Costs: the lecture's models, decisions by brute force, curves at every threshold."""
 
 import numpy as np
 import pytest
@@ -62,37 +62,12 @@ def test_no_decision_is_cheaper_than_the_one_taken(columns: int, per_row: bool) 
         assert found[i] == ["a", "b", "c", "?"][int(np.argmin(expected))]
 
 
-def test_the_threshold_is_where_decide_turns() -> None:
-    matrix = [[0, 2], [7, 1]]
-    threshold = measures.cost_threshold(matrix)
-    just = [threshold - 1e-9, threshold + 1e-9]
-    assert measures.decide(just, matrix, [0, 1]).tolist() == [0, 1]
-    assert measures.cost_threshold(
-        [[1, 7], [2, 0]], labels=["+", "-"], positive="+"
-    ) == pytest.approx(threshold)
-
-
-def test_costs_that_reward_being_wrong_have_no_threshold() -> None:
-    with pytest.raises(InvalidArgumentError, match="wrong predictions more expensive"):
-        measures.cost_threshold([[1, 0], [0, 1]])
-
-
 @pytest.mark.parametrize(
     "matrix", [[[0, 1]], [[0, 1], [1, 0], [1, 1]], np.zeros((3, 2, 2)), [[0, np.inf], [1, 0]]]
 )
 def test_a_matrix_that_does_not_fit_is_refused(matrix) -> None:
     with pytest.raises(InvalidArgumentError, match="cost must be"):
         measures.cost([0, 1], [0, 1], cost=matrix)
-
-
-def test_priors_are_corrected_by_bayes() -> None:
-    # densities of x in the classes are known, so both posteriors are
-    likelihood = GENERATOR.random((50, 3))
-    sample, use = np.array([0.2, 0.3, 0.5]), np.array([0.7, 0.2, 0.1])
-    before, after = likelihood * sample, likelihood * use
-    before, after = (t / t.sum(axis=1, keepdims=True) for t in (before, after))
-    found = measures.correct_priors(before, trained_on=sample * 1000, in_use=use)
-    np.testing.assert_allclose(found, after)
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(80) % 4])
@@ -105,7 +80,6 @@ def test_net_benefit_counts_hits_and_false_alarms_at_each_threshold(weights) -> 
         for found, chosen in [(model, p >= t), (everyone, p >= 0)]:
             hits, alarms = w[chosen & (truth == 1)].sum(), w[chosen & (truth == 0)].sum()
             assert found == pytest.approx((hits - alarms * t / (1 - t)) / w.sum())
-    assert curve.treat_none.tolist() == [0.0] * 4
     assert len(measures.net_benefit(truth, p).thresholds) == 99
 
 

@@ -5,14 +5,12 @@ from sureleaf.evaluation.measures.calibration import (
     CalibrationLine,
     calibration_curve,
     calibration_line,
-    correct_priors,
     expected_calibration_error,
 )
 from sureleaf.evaluation.measures.costs import (
     NetBenefit,
     cost,
     cost_from_accuracy,
-    cost_threshold,
     decide,
     net_benefit,
 )
@@ -56,10 +54,8 @@ __all__ = [
     "calibration_curve",
     "calibration_line",
     "confusion_matrix",
-    "correct_priors",
     "cost",
     "cost_from_accuracy",
-    "cost_threshold",
     "cross_entropy",
     "cross_entropy_parts",
     "decide",

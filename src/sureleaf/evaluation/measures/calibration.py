@@ -11,15 +11,12 @@ from scipy.special import bdtr, logit, stdtrit
 from sureleaf.arguments import (
     FloatArray,
     IntArray,
-    check_choice,
     check_count,
     check_level,
-    check_probabilities,
     check_same_length,
     check_weights,
     row_weights,
 )
-from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures.losses import read_scored
@@ -76,12 +73,9 @@ def _event(
     return table[:, code], (codes == code).astype(np.float64)
 
 
-def _bins(stated: FloatArray, n_bins: int, strategy: str) -> IntArray:
-    """Return the bin of each row; equal probabilities are always in the same bin."""
+def _equal_bins(stated: FloatArray, n_bins: int) -> IntArray:
+    """Return the bin of each row, of about equally many rows; equal probabilities stay together."""
     check_count("n_bins", n_bins)
-    check_choice("strategy", strategy, ("quantile", "uniform"))
-    if strategy == "uniform":
-        return np.minimum((stated * n_bins).astype(np.int64), n_bins - 1)
     edges = np.unique(np.quantile(stated, np.linspace(0, 1, n_bins + 1)[1:-1]))
     return np.searchsorted(edges, stated, side="right")
 
@@ -93,7 +87,6 @@ def calibration_curve(
     positive: object = None,
     labels: Sequence[Any] | None = None,
     n_bins: int = 10,
-    strategy: str = "quantile",
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     repeats: float = 1.0,
@@ -105,8 +98,8 @@ def calibration_curve(
     positive : label, optional
         The positive class; by default the second of two classes. For more classes the rate of
         correct predictions against the largest probability.
-    strategy : {"quantile", "uniform"}
-        Bins of about equally many rows, or of equal width.
+    n_bins : int
+        Bins of about equally many rows.
     level : float
         Level of the band: quantiles of the binomial distribution at the bin's mean probability,
         a little too wide if the probabilities inside a bin differ.
@@ -130,7 +123,7 @@ def calibration_curve(
     stated, happened = _event(truth, probabilities, positive, labels)
     weights = check_weights(sample_weight, len(stated))
     w = row_weights(weights, len(stated))
-    bins = _bins(stated, n_bins, strategy)
+    bins = _equal_bins(stated, n_bins)
     mass = np.bincount(bins, w)
     used = mass > 0
     mean = (np.bincount(bins, w * stated)[used] / mass[used]).clip(0, 1)
@@ -155,10 +148,9 @@ def expected_calibration_error(
     positive: object = None,
     labels: Sequence[Any] | None = None,
     n_bins: int = 10,
-    strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean absolute difference of predicted probability and observed rate over bins.
+    """Mean absolute difference of predicted probability and observed rate over bins of equal width.
 
     It depends on the bins and can be close to 0 for useless probabilities. Parameters as for
     `calibration_curve`.
@@ -169,10 +161,12 @@ def expected_calibration_error(
     0.175
     """
     stated, happened = _event(truth, probabilities, positive, labels)
+    check_count("n_bins", n_bins)
+    bins = np.minimum((stated * n_bins).astype(np.int64), n_bins - 1)
     weights = check_weights(sample_weight, len(stated))
     gap = (stated - happened) * (1 if weights is None else weights)
     total = len(stated) if weights is None else weights.sum()
-    return float(np.abs(np.bincount(_bins(stated, n_bins, strategy), gap)).sum() / total)
+    return float(np.abs(np.bincount(bins, gap)).sum() / total)
 
 
 @dataclass(frozen=True)
@@ -355,37 +349,3 @@ def _last_of(fit: Recalibration | None, n_free: int, units: IntArray, level: flo
     reach = float(stdtrit(degrees, (1 + level) / 2)) * float(np.sqrt(variance))
     value = float(fit.parameters[n_free - 1])
     return Estimate(value, value - reach, value + reach, level, "sandwich")
-
-
-def _priors(name: str, priors: ArrayLike, n_classes: int) -> FloatArray:
-    shares = np.asarray(priors, dtype=np.float64)
-    if shares.shape != (n_classes,) or not (shares > 0).all() or not np.isfinite(shares).all():
-        raise InvalidArgumentError(
-            f"{name} must be {n_classes} positive shares, one per class; got {shares.tolist()}."
-        )
-    return np.asarray(shares / shares.sum())
-
-
-def correct_priors(
-    probabilities: ArrayLike, *, trained_on: ArrayLike, in_use: ArrayLike
-) -> FloatArray:
-    """Correct probabilities for other class proportions than in training, by Bayes' rule.
-
-    ``p_k in_use_k / trained_on_k``, normalised, from the proportions (or counts) of the m classes
-    in training and in use. Valid if only these differ, as after over- and under-sampling.
-
-    References
-    ----------
-    .. [1] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the outputs of a classifier
-       to new a priori probabilities. Neural Computation 14, 21-41.
-
-    Examples
-    --------
-    >>> correct_priors([[0.5, 0.5]], trained_on=[0.5, 0.5], in_use=[0.9, 0.1]).tolist()
-    [[0.9, 0.1]]
-    """
-    n_classes = len(np.atleast_1d(np.asarray(in_use)))
-    table = check_probabilities(probabilities, n_classes)
-    ratio = _priors("in_use", in_use, n_classes) / _priors("trained_on", trained_on, n_classes)
-    moved = table * ratio
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))

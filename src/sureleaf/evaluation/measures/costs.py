@@ -156,37 +156,6 @@ def decide(
     return np.asarray(words[choice])
 
 
-def cost_threshold(
-    cost: ArrayLike, *, labels: Sequence[Any] | None = None, positive: object = None
-) -> float:
-    """Return the probability of the positive class from which predicting it costs least.
-
-    ``(C(+|-) - C(-|-)) / (C(+|-) - C(-|-) + C(-|+) - C(+|+))``, the threshold that `decide` uses
-    for two classes, by default 0 and 1. At most 0 means to always predict the positive class, 1 or
-    more never.
-
-    Examples
-    --------
-    >>> cost_threshold([[0, 1], [9, 0]])
-    0.1
-    """
-    matrix = check_cost(cost, 2)
-    if matrix.shape != (2, 2):
-        raise InvalidArgumentError(
-            f"cost must have shape (2, 2) for one threshold; got {matrix.shape}. Use decide."
-        )
-    yes = positive_class(positive, find_classes([0, 1] if labels is None else labels))
-    no = 1 - yes
-    false_alarm = matrix[no, yes] - matrix[no, no]
-    miss = matrix[yes, no] - matrix[yes, yes]
-    if false_alarm + miss <= 0:
-        raise InvalidArgumentError(
-            "cost must make wrong predictions more expensive than correct ones in total; "
-            f"got {matrix.tolist()}. Are rows actual and columns predicted classes?"
-        )
-    return float(false_alarm / (false_alarm + miss))
-
-
 def cost_from_accuracy(accuracy: float, n: float, *, right: float, wrong: float) -> float:
     """Total cost if all correct predictions cost the same, and all wrong ones.
 
@@ -205,8 +174,8 @@ def cost_from_accuracy(accuracy: float, n: float, *, right: float, wrong: float)
 class NetBenefit:
     """Net benefit per row of acting on predicted probabilities: a decision curve.
 
-    A threshold t says that a missed positive is as bad as (1 - t) / t false alarms;
-    `cost_threshold` is that of a cost matrix. Acting on no row has the net benefit 0.
+    A threshold t says that a missed positive is as bad as (1 - t) / t false alarms. Acting on no
+    row has the net benefit 0.
 
     Attributes
     ----------
@@ -219,11 +188,6 @@ class NetBenefit:
     thresholds: FloatArray
     model: FloatArray
     treat_all: FloatArray
-
-    @property
-    def treat_none(self) -> FloatArray:
-        """0 at each threshold."""
-        return np.zeros(len(self.thresholds))
 
     def __repr__(self) -> str:
         better = int(np.sum(self.model > np.maximum(self.treat_all, 0.0)))

@@ -11,7 +11,6 @@ from scipy.special import expit, logit, ndtri
 
 from sureleaf.arguments import (
     FloatArray,
-    check_choice,
     check_level,
     check_same_length,
     check_weights,
@@ -118,15 +117,13 @@ def auc(
     *,
     positive: object = None,
     labels: Sequence[Any] | None = None,
-    average: str = "macro",
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Area under the ROC curve: P(a positive row scores higher than a negative one), ties half.
 
     For more than two classes and no `positive`, it is the mean over classes of the area of each
-    against the rest, plain or weighted by the class frequencies (``average="weighted"``). NaN if
-    all rows are of one class; a class that does not occur is not in the mean. Other parameters as
-    for `roc`.
+    against the rest. NaN if all rows are of one class; a class that does not occur is not in the
+    mean. Parameters as for `roc`.
 
     Examples
     --------
@@ -135,10 +132,9 @@ def auc(
     >>> auc(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.3, 0.4, 0.3], [0.1, 0.5, 0.4]])
     0.8333333333333334
     """
-    check_choice("average", average, ("macro", "weighted"))
     table = np.asarray(scores)
     if table.ndim == 2 and table.shape[1] > 2 and positive is None:
-        return _one_vs_rest(truth, table, labels, average, sample_weight)
+        return _one_vs_rest(truth, table, labels, sample_weight)
     is_positive, row = _binary(truth, scores, positive, labels)
     return _area(is_positive, row, check_weights(sample_weight, len(row)))
 
@@ -161,19 +157,13 @@ def _one_vs_rest(
     truth: ArrayLike,
     table: NDArray[Any],
     labels: Sequence[Any] | None,
-    average: str,
     sample_weight: ArrayLike | None,
 ) -> float:
     codes, probabilities, classes = read_scored(truth, table, labels)
     weights = check_weights(sample_weight, len(codes))
-    areas = [_area(codes == k, probabilities[:, k], weights) for k in range(len(classes))]
-    shares = np.bincount(codes, weights, minlength=len(classes)).astype(np.float64)
+    areas = np.array([_area(codes == k, probabilities[:, k], weights) for k in range(len(classes))])
     ranked = ~np.isnan(areas)
-    if not ranked.any():
-        return math.nan
-    return float(
-        np.average(np.array(areas)[ranked], weights=shares[ranked] if average != "macro" else None)
-    )
+    return float(np.average(areas[ranked])) if ranked.any() else math.nan
 
 
 def average_precision(
