@@ -106,11 +106,9 @@ def test_several_classes_are_compared_by_the_predicted_one():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(900, 2))
     y = rng.integers(0, 3, 900)
-    found = audit(DummyClassifier(strategy="prior").fit(X, y), X, y)
-    assert found.where().event == "the predicted class"
-    assert found.where(positive=2).event == "2"
-    with pytest.raises(InvalidArgumentError, match="positive must be one of the classes"):
-        found.where(positive=7)
+    model = DummyClassifier(strategy="prior").fit(X, y)
+    assert audit(model, X, y).where().event == "the predicted class"
+    assert audit(model, X, y, positive=2).where().event == "2"
 
 
 def test_named_columns_are_tested_by_hand_with_holm(audited):
@@ -177,7 +175,5 @@ def test_input_without_an_answer_is_a_statement(audited, model):
         audit(model, frame, y).where("cost")
     with pytest.raises(InvalidArgumentError, match="of must be one of"):
         audited.where("errors")
-    with pytest.raises(InvalidArgumentError, match=r"Did you mean 0\.95"):
-        audited.where(level=95)
     with pytest.raises(InvalidArgumentError, match="at least two groups"):
         audit(model, frame, y, groups=np.zeros(1500))

@@ -258,16 +258,13 @@ def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
     ("line", "words"),
     [
         ("sureleaf ra", ["rank"]),
-        ("sureleaf leaves DATA --target cla", ["class"]),
-        ("sureleaf predict DATA DATA --keep pensi", ["pension"]),
         (
             "sureleaf fit DATA --csv en",
             "encoding=utf-8 encoding=utf-16 encoding=windows-1252 encoding=latin-1",
         ),
-        ("sureleaf leaves nowhere.csv --target cla", []),
     ],
 )
-def test_the_shell_completes_commands_columns_and_words(
+def test_the_shell_completes_commands_and_words(
     line: str, words: list[str] | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = line.replace("DATA", str(LABOR))
@@ -278,18 +275,6 @@ def test_the_shell_completes_commands_columns_and_words(
     done = sureleaf() if line == "sureleaf ra" else sureleaf_here()
     assert done.stderr == ""
     assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
-
-
-def test_the_shell_is_not_given_columns_that_it_would_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = tmp_path / "rows.parquet"
-    names = ["n1", "näme", "n;rm", "n$(touch x)", "n`x`", "n x", "n\nx", "n\x1b[31m", "n*", "n'"]
-    pq.write_table(pa.table({name: [1] for name in names}), rows)
-    monkeypatch.setenv("_SURELEAF_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", f"sureleaf fit {rows} --target n")
-    monkeypatch.setenv("COMP_CWORD", "4")
-    assert sureleaf_here().stdout.splitlines() == ["n1", "näme"]
 
 
 def test_completion_can_be_installed() -> None:

@@ -163,7 +163,7 @@ def test_no_differences_at_all_are_equivalent_within_any_margin() -> None:
     assert bayesian_signed_rank(np.zeros(8), margin=0.01).equivalent == 1.0
 
 
-@pytest.mark.parametrize("bad", [{"margin": -1.0}, {"prior_strength": 0.0}, {"draws": 0}])
+@pytest.mark.parametrize("bad", [{"margin": -1.0}, {"draws": 0}])
 def test_bad_settings_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(InvalidArgumentError):
         bayesian_signed_rank([0.1, 0.2], **bad)

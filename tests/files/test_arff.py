@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.files import arff, column_names, read_file
+from sureleaf.files import arff, read_file
 
 WEATHER = """% The weather, with every kind of value
 @RELATION 'the weather'
@@ -44,7 +44,6 @@ def test_values_quotes_comments_and_sparse_rows_are_read_as_declared(weather):
     assert str(table["code"].type).startswith("dictionary")
     assert found["note"] == ["it's, hot", None, "plain words", "a b"]
     assert found["day"][1] is None
-    assert column_names(weather) == ("outlook", "wind speed", "code", "note", "day")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,6 @@ def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path):
     assert found["mixed"] == ["1", "x", "2.5"]
     assert found["day"] == [day, None, day]
     assert found["member"] == [True, False, None]
-    assert column_names(tmp_path / "people.xlsx")[:2] == ("age", "name")
     book.active["G3"] = "stray"
     book.save(tmp_path / "stray.xlsx")
     with pytest.raises(InvalidArgumentError, match="must have a name in the first row"):

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.files import CsvFormat, column_names, read_file
+from sureleaf.files import CsvFormat, read_file
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_line_may_have_millions_of_characters(write: Any) -> None:
     assert [len(text) for text in read["b"]] == [5_000_000, 1]
     names = [f"column number {index}" for index in range(20_000)]
     wide = write(",".join(names) + "\n" + ",".join("1" * 20_000) + "\n")
-    assert read_file(wide).num_columns == len(column_names(wide)) == 20_000
+    assert read_file(wide).num_columns == 20_000
 
 
 def test_the_error_for_a_ragged_row_has_its_line_and_both_counts(write: Any) -> None:

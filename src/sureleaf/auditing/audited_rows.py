@@ -210,15 +210,11 @@ class AuditedRows:
         table = EncodedTable(table.schema_with_missing(), table.columns, table.n_rows)
         return table if rows is None else table[rows]
 
-    def errors(self, of: str, positive: object = None) -> tuple[Errors, str]:
+    def errors(self, of: str) -> tuple[Errors, str]:
         """Return what the model says about an event in each row, and the event in words."""
         check_choice("of", of, ERRORS)
         if of == "calibration":
-            return self._calibration(self.positive if positive is None else positive)
-        if positive is not None:
-            raise InvalidArgumentError(
-                f"positive is for of='calibration'; got positive={positive!r} with of={of!r}."
-            )
+            return self._calibration()
         if of == "accuracy":
             observed = (self.predicted == self.codes).astype(np.float64)
             return self._beside_their_mean(self.stated, observed, sign=-1), "correct"
@@ -230,13 +226,14 @@ class AuditedRows:
         paid = row_costs(self.codes, self.predicted, self.cost)
         return self._beside_their_mean(self.expected_costs, paid, sign=1), "cost"
 
-    def _calibration(self, positive: object) -> tuple[Errors, str]:
-        if positive is None and len(self.classes) != 2:
+    def _calibration(self) -> tuple[Errors, str]:
+        if self.positive is None and len(self.classes) != 2:
             stated, happened = self.stated, self.predicted == self.codes
             event = "the predicted class"
         else:
-            second = sorted(self.classes.tolist())[-1] if positive is None else positive
-            code = positive_class(second, self.classes)
+            last = sorted(self.classes.tolist())[-1]
+            named = last if self.positive is None else self.positive
+            code = positive_class(named, self.classes)
             stated, happened = self.probabilities[:, code], self.codes == code
             event = str(self.classes.tolist()[code])
         stated = np.clip(stated, 0.0, 1.0)
@@ -468,11 +465,11 @@ def _linear_predictions(table: EncodedTable, codes: NDArray[np.int64]) -> NDArra
     return predictions
 
 
-def seems_swapped(rows: AuditedRows, *, named: bool, level: float = 0.95) -> str | None:
+def seems_swapped(rows: AuditedRows, *, named: bool) -> str | None:
     """Return a remark if the labels fit far better in another order.
 
-    Far better: the intervals of both accuracies do not overlap, and the model is worse than always
-    predicting the most frequent class. `named` says whether the user gave the classes.
+    Far better: the 95 % intervals of both accuracies do not overlap, and the model is worse than
+    always predicting the most frequent class. `named` says whether the user gave the classes.
     """
     n, n_classes = len(rows.codes), len(rows.classes)
     counts = np.zeros((n_classes, n_classes))
@@ -485,7 +482,7 @@ def seems_swapped(rows: AuditedRows, *, named: bool, level: float = 0.95) -> str
     baseline = counts.sum(axis=1).max() / n
     if now / n >= baseline or then / n <= baseline:
         return None
-    if clopper_pearson(now, n, level=level).high >= clopper_pearson(then, n, level=level).low:
+    if clopper_pearson(now, n).high >= clopper_pearson(then, n).low:
         return None
     order = [rows.classes.tolist()[code] for code in of_predicted]
     written = ",".join(map(str, order))

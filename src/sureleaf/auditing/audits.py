@@ -329,8 +329,6 @@ class Audit:
         self,
         of: str = "calibration",
         *,
-        positive: object = None,
-        level: float | None = None,
         random_state: int = 0,
     ) -> Where:
         """Find segments of the rows in which the model is wrong.
@@ -345,10 +343,6 @@ class Audit:
         of : {"calibration", "accuracy", "cost"}
             Where stated probabilities are off, where accuracy is lower than elsewhere, or where
             costs are higher (needs ``audit(..., cost=)``).
-        positive : label, optional
-            The class whose probability is compared; by default that of the audit.
-        level : float, optional
-            By default that of the audit.
         random_state : int
             Seed of the simulated rows that p-values come from.
 
@@ -369,21 +363,9 @@ class Audit:
         >>> found.rule.tolist(), found.stated.tolist()
         (['x1 > 0.796'], [0.5])
         """
-        return find_segments(
-            self.audited,
-            of,
-            positive=positive,
-            level=self.level if level is None else level,
-            seed=random_state,
-        )
+        return find_segments(self.audited, of, level=self.level, seed=random_state)
 
-    def by(
-        self,
-        *columns: str,
-        of: str = "calibration",
-        positive: object = None,
-        level: float | None = None,
-    ) -> Subgroups:
+    def by(self, *columns: str, of: str = "calibration") -> Subgroups:
         """Compare the model with the rows of each value, or range, of named columns.
 
         Parameters
@@ -391,7 +373,7 @@ class Audit:
         *columns : str
             Columns of X. A column of numbers with more than eight values is divided into four
             ranges of about equal size.
-        of, positive, level
+        of
             As for `where`. P-values are corrected for the number of subgroups (Holm), and the
             intervals hold for all of them at once.
 
@@ -408,8 +390,7 @@ class Audit:
         >>> result.by("x0").found.tolist()
         [False, False, False, True]
         """
-        chosen = self.level if level is None else level
-        return subgroup_table(self.audited, columns, of, positive=positive, level=chosen)
+        return subgroup_table(self.audited, columns, of, level=self.level)
 
     def compare(
         self, other: "Audit", *, measure: str | None = None, margin: float = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from sureleaf.arguments import FloatArray, check_level
+from sureleaf.arguments import FloatArray
 from sureleaf.auditing.audited_rows import AuditedRows
 from sureleaf.auditing.segments import (
     MIN_ROWS,
@@ -219,12 +219,9 @@ def _rounded_up(share: float, digits: int) -> float:
 # ---- the search, and named columns ---------------------------------------------------------------
 
 
-def find_segments(
-    rows: AuditedRows, of: str, *, positive: object = None, level: float = 0.95, seed: int = 0
-) -> Where:
+def find_segments(rows: AuditedRows, of: str, *, level: float, seed: int) -> Where:
     """Search the rows for segments in which the model is wrong."""
-    check_level(level)
-    errors, event = rows.errors(of, positive)
+    errors, event = rows.errors(of)
     n_rows = len(rows.codes)
     reason = None
     if n_rows < 2 * MIN_ROWS:
@@ -274,16 +271,10 @@ def _segments(results: list[SegmentResult], errors: Errors) -> Segments:
 
 
 def subgroup_table(
-    rows: AuditedRows,
-    columns: Sequence[str],
-    of: str,
-    *,
-    positive: object = None,
-    level: float = 0.95,
+    rows: AuditedRows, columns: Sequence[str], of: str, *, level: float
 ) -> Subgroups:
     """Compare the model with the rows of each value, or range, of named columns."""
-    check_level(level)
-    errors, _ = rows.errors(of, positive)
+    errors, _ = rows.errors(of)
     if not columns:
         raise InvalidArgumentError("by needs the name of at least one column.")
     table = rows.table(columns=columns)

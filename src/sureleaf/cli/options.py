@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer.models import OptionInfo
 
-from sureleaf.cli.output import complete_choices, complete_column
+from sureleaf.cli.output import complete_choices
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ _TABLE, _TREE, _EVALUATION, _RUN = "The table", "The tree", "The evaluation", "T
 
 
 def column(help: str, *names: str, panel: str | None = None) -> Any:
-    """Return an option whose value is the name of a column, which the shell completes."""
-    return option(help, *names, metavar="COLUMN", autocompletion=complete_column, panel=panel)
+    """Return an option whose value is the name of a column."""
+    return option(help, *names, metavar="COLUMN", panel=panel)
 
 
 Data = Annotated[

@@ -8,7 +8,6 @@ import json
 import os
 import shlex
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time, timedelta
@@ -196,21 +195,6 @@ def sha256(path: Path) -> str | None:
 # ---- shell completion --------------------------------------------------------------------------
 
 
-def complete_column(incomplete: str) -> list[str]:
-    """Return the columns, of the first file in the command, that start with the typed text."""
-    for word in _typed_words():
-        if Path(word).is_file():
-            names = _column_names(word)
-            if names:
-                return [name for name in names if name.startswith(incomplete) and _is_word(name)]
-    return []
-
-
-def _is_word(name: str) -> bool:
-    """Whether a shell takes a text as it is: a column may be called ``$(rm -r .)``."""
-    return all(letter.isalnum() or letter in "_-.:,+@%/=" for letter in name)
-
-
 def complete_choices(*choices: str) -> Callable[[str], list[str]]:
     """Return a function that completes the typed text to these choices."""
 
@@ -218,25 +202,3 @@ def complete_choices(*choices: str) -> Callable[[str], list[str]]:
         return [choice for choice in choices if choice.startswith(incomplete)]
 
     return complete
-
-
-def _typed_words() -> list[str]:
-    """Return the words of the command line, which the shell puts into the environment.
-
-    The parsed arguments do not suffice: a line that ends in ``--target`` is not parsed to its end.
-    """
-    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
-    try:
-        return shlex.split(line)
-    except ValueError:  # a quote is open
-        return line.split()
-
-
-def _column_names(path: str) -> tuple[str, ...]:
-    from sureleaf.files import column_names
-
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return column_names(path)
-    except Exception:  # it may be a model; and completion must never disturb somebody who types
-        return ()

@@ -9,7 +9,7 @@ import typer
 from sureleaf.cli import options
 
 if TYPE_CHECKING:
-    from sureleaf.studies import StatusCounts, Store, Study
+    from sureleaf.studies import StatusCounts, Store
 
 study = typer.Typer(
     name="study",
@@ -52,35 +52,18 @@ def run(
 
     - sureleaf study run study.toml --jobs 2
     """
-    from sureleaf.studies import read_study
-
-    plan = read_study(study_file)  # before a store is made
-    _run(plan, _store(study_file, store, create=True), jobs, retry_failed, as_json)
-    _show_next(study_file, store, as_json)
-
-
-def _run(
-    plan: "Study", store: "Store", jobs: int | None, retry_failed: bool, as_json: bool
-) -> None:
     from sureleaf import studies
+    from sureleaf.cli.output import show
 
+    plan = studies.read_study(study_file)  # before a store is made
+    opened = _store(study_file, store, create=True)
     report = draw_progress if sys.stderr.isatty() else None
     status = studies.run(
-        plan,
-        store,
-        n_jobs=jobs or 1,
-        retry_failed=retry_failed,
-        report_progress=report,
+        plan, opened, n_jobs=jobs or 1, retry_failed=retry_failed, report_progress=report
     )
     if report is not None:
         sys.stderr.write("\n")
-    _show_status(store, status, as_json)
-
-
-def _show_next(study_file: Path, store: str | None, as_json: bool) -> None:
-    """Print the command that shows the results."""
-    from sureleaf.cli.output import show
-
+    _show_status(opened, status, as_json)
     if not as_json:
         where = "" if store is None else " --store (as here)"
         show(f"Show the results: sureleaf study report {study_file}{where}")
@@ -107,6 +90,7 @@ def _duration(seconds: float) -> str:
 
 
 _SHOWN_REASONS = 5
+_VERIFIED = 20
 
 
 def _show_status(store: "Store", status: "StatusCounts", as_json: bool) -> None:
@@ -154,14 +138,13 @@ def status(study_file: StudyFile, store: StoreUrl = None, as_json: options.AsJso
 def verify(
     study_file: StudyFile,
     store: StoreUrl = None,
-    sample: Annotated[int, typer.Option(min=1, help="How many fits to compute again.")] = 20,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compute a sample of the fits again and compare every bit; exit with 1 if one differs.
+    """Compute 20 of the fits again and compare every bit; exit with 1 if one differs.
 
     For example:
 
-    - sureleaf study verify study.toml --sample 5
+    - sureleaf study verify study.toml
     """
     from dataclasses import asdict
 
@@ -170,8 +153,8 @@ def verify(
 
     opened = _store(study_file, store)
     plan = studies.read_study(study_file)
-    different = studies.verify(plan, opened, sample=sample)
-    n = min(sample, opened.status(plan.name).done)
+    different = studies.verify(plan, opened, sample=_VERIFIED)
+    n = min(_VERIFIED, opened.status(plan.name).done)
     if as_json:
         show_json({"verified": n, "different": [asdict(cell) for cell in different]})
     else:

@@ -261,11 +261,11 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
     return q * float(halved(lambda error: power(float(error)) >= PLANNED_POWER, low, high, 60)[0])
 
 
-def _error_ratios(degrees: float, n_nodes: int = 20) -> FloatArray:
+def _error_ratios(degrees: float) -> FloatArray:
     """Return equally probable ratios of an estimated standard error to the true one."""
     if math.isinf(degrees):
         return np.ones(1)
-    middles = (np.arange(n_nodes) + 0.5) / n_nodes
+    middles = (np.arange(20) + 0.5) / 20
     ratios: FloatArray = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
     return ratios
 

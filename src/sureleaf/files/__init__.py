@@ -2,6 +2,6 @@
 
 from sureleaf.files.atomic_write import atomic_write
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.read_file import column_names, read_file
+from sureleaf.files.read_file import read_file
 
-__all__ = ["CsvFormat", "atomic_write", "column_names", "read_file"]
+__all__ = ["CsvFormat", "atomic_write", "read_file"]

@@ -22,7 +22,7 @@ from sureleaf.errors import (
 )
 from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import CsvText, read_csv
+from sureleaf.files.csv_reader import read_csv
 from sureleaf.files.source import READ_ERRORS, ByteSource, TableFormat, open_bytes
 
 _FORMAT_NAMES: Final[dict[TableFormat, str]] = {
@@ -99,19 +99,6 @@ def read_file(
         columns = [without_views(column) for column in table.columns]
         table = pa.Table.from_arrays(columns, names=table.column_names)
         return _drop_pandas_index(table, source.name)
-
-
-def column_names(path: str | os.PathLike[str], csv: CsvFormat | None = None) -> tuple[str, ...]:
-    """Return the column names of a file; only its first bytes are read."""
-    source = open_bytes(path)
-    with reading(source):
-        if source.format == "csv":
-            return CsvText(source, csv or CsvFormat()).dialect.header
-        if source.format in ("arff", "excel"):
-            return tuple(read_whole(source).column_names)
-        if source.format == "parquet":
-            return tuple(open_parquet(source).schema_arrow.names)
-        return tuple(open_arrow(source).schema.names)
 
 
 def read_whole(source: ByteSource) -> Any:

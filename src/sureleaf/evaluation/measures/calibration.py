@@ -62,7 +62,7 @@ def _event(
     truth: ArrayLike,
     probabilities: ArrayLike,
     positive: object,
-    labels: Sequence[Any] | None,
+    labels: Sequence[Any] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return probability and outcome: of the positive class, or of a correct prediction."""
     codes, table, classes = read_scored(truth, probabilities, labels)
@@ -85,7 +85,6 @@ def calibration_curve(
     probabilities: ArrayLike,
     *,
     positive: object = None,
-    labels: Sequence[Any] | None = None,
     n_bins: int = 10,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -105,7 +104,7 @@ def calibration_curve(
         a little too wide if the probabilities inside a bin differ.
     repeats : float
         How often each row occurs, predicted by different models; repeats do not narrow the band.
-    truth, probabilities, labels, sample_weight
+    truth, probabilities, sample_weight
         As for `nce`.
 
     References
@@ -120,7 +119,7 @@ def calibration_curve(
     ([0.0, 1.0], [0.5, 1.0])
     """
     check_level(level)
-    stated, happened = _event(truth, probabilities, positive, labels)
+    stated, happened = _event(truth, probabilities, positive)
     weights = check_weights(sample_weight, len(stated))
     w = row_weights(weights, len(stated))
     bins = _equal_bins(stated, n_bins)
@@ -191,7 +190,6 @@ def calibration_line(
     probabilities: ArrayLike,
     *,
     positive: object = None,
-    labels: Sequence[Any] | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -209,7 +207,7 @@ def calibration_line(
     ----------
     groups : array-like of shape (n,), optional
         Rows that belong together.
-    truth, probabilities, positive, labels, level, sample_weight
+    truth, probabilities, positive, level, sample_weight
         As for `calibration_curve`.
 
     References
@@ -226,7 +224,7 @@ def calibration_line(
     (0.0, 1.67, True)
     """
     check_level(level)
-    p, event = _event(truth, probabilities, positive, labels)
+    p, event = _event(truth, probabilities, positive)
     weights = check_weights(sample_weight, len(event))
     w = row_weights(weights, len(event))
     units = np.arange(len(event)) if groups is None else np.unique(groups, return_inverse=True)[1]

@@ -203,7 +203,6 @@ def net_benefit(
     thresholds: ArrayLike | None = None,
     *,
     positive: object = None,
-    labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> NetBenefit:
     """Net benefit at each threshold t: ``(TP - FP t / (1 - t)) / n``.
@@ -215,7 +214,7 @@ def net_benefit(
     thresholds : array-like, optional
         Probabilities from 0 to below 1; by default .01 to .99. A row is positive if its probability
         is at least the threshold.
-    truth, probabilities, positive, labels, sample_weight
+    truth, probabilities, positive, sample_weight
         As for `zero_one_loss`; with more than two classes, `positive` against the others.
 
     References
@@ -229,7 +228,7 @@ def net_benefit(
     >>> curve.model.tolist(), curve.treat_all.tolist()
     ([0.4375, 0.25], [0.375, 0.0])
     """
-    codes, table, classes = read_scored(truth, probabilities, labels)
+    codes, table, classes = read_scored(truth, probabilities, None)
     code = positive_class(positive, classes)
     if thresholds is None:
         thresholds = np.arange(1, 100) / 100

@@ -41,7 +41,7 @@ class Roc:
 
 
 def _binary(
-    truth: ArrayLike, scores: ArrayLike, positive: object, labels: Sequence[Any] | None
+    truth: ArrayLike, scores: ArrayLike, positive: object, labels: Sequence[Any] | None = None
 ) -> tuple[NDArray[np.bool_], FloatArray]:
     """Return which rows are positive, and their scores."""
     actual = read_labels("truth", truth)
@@ -75,7 +75,6 @@ def roc(
     scores: ArrayLike,
     *,
     positive: object = None,
-    labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Roc:
     """Receiver operating characteristic of one class against the others.
@@ -88,8 +87,6 @@ def roc(
         Scores of the positive class, or one column of scores per class.
     positive : label, optional
         By default the second of two classes.
-    labels : sequence, optional
-        The classes of the columns; by default those of truth, sorted.
 
     Examples
     --------
@@ -97,7 +94,7 @@ def roc(
     >>> curve.area, curve.true_positive_rate.tolist()
     (0.75, [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    is_positive, row = _binary(truth, scores, positive, labels)
+    is_positive, row = _binary(truth, scores, positive)
     weights = check_weights(sample_weight, len(row))
     counted = is_positive if weights is None else is_positive[weights > 0]
     if counted.all() or not counted.any():
@@ -123,7 +120,8 @@ def auc(
 
     For more than two classes and no `positive`, it is the mean over classes of the area of each
     against the rest. NaN if all rows are of one class; a class that does not occur is not in the
-    mean. Parameters as for `roc`.
+    mean. `labels` are the classes of the columns, by default those of truth, sorted; other
+    parameters are as for `roc`.
 
     Examples
     --------
@@ -171,7 +169,6 @@ def average_precision(
     scores: ArrayLike,
     *,
     positive: object = None,
-    labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean precision over the recalls that a falling threshold reaches.
@@ -183,7 +180,7 @@ def average_precision(
     >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
     0.8333
     """
-    is_positive, row = _binary(truth, scores, positive, labels)
+    is_positive, row = _binary(truth, scores, positive)
     weights = check_weights(sample_weight, len(row))
     if not (is_positive if weights is None else is_positive & (weights > 0)).any():
         return math.nan
