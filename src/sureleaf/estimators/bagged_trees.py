@@ -411,16 +411,16 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         With `voting`, they are the share of the trees that predict each class, instead of the mean
         of their probabilities. Votes are not calibrated.
         """
-        table, n_threads = self._encode(X)
-        return self.model_.predict_proba(table, voting=voting, n_threads=n_threads)
+        name = type(self).__name__
+        return self._fitted().predict_proba(X, voting=voting, n_jobs=self.n_jobs, estimator=name)
 
     def predict_levels(self, X: Any) -> BagRowLevels:
         """Return the prediction of each row, the agreement of the trees and the utility.
 
         The utility is the accuracy of out-of-bag predictions that were about as probable.
         """
-        model, (table, n_threads) = self.complete_model(), self._encode(X)
-        return model.predict_levels(table, n_threads=n_threads)
+        model = self.complete_model()
+        return model.predict_levels(X, n_jobs=self.n_jobs, estimator=type(self).__name__)
 
 
 @dataclass(frozen=True, eq=False)

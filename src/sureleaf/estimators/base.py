@@ -15,7 +15,6 @@ from sureleaf.arguments import (
     check_weights,
     meaning_of_weights,
     scale_importances,
-    thread_count,
 )
 from sureleaf.errors import InvalidArgumentError, SureleafError, suggestion, warn_caller
 from sureleaf.files.state_file import State, write_state
@@ -76,18 +75,17 @@ class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: i
             check_is_fitted(self)
         return self.model_
 
-    def _encode(self, X: Any) -> tuple[EncodedTable, int]:
-        """Encode rows to send them to leaves, and say how many threads to predict them with."""
-        table = self._fitted().encode(X, for_routing=True, estimator=type(self).__name__)
-        return table, thread_count(self.n_jobs, table.n_rows)
+    def _encode(self, X: Any) -> EncodedTable:
+        """Encode rows to send them to leaves."""
+        return self._fitted().encode(X, for_routing=True, estimator=type(self).__name__)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row, the first one on ties.
 
         With `cost`, the class is the decision of least expected cost.
         """
-        table, n_threads = self._encode(X)
-        return self.model_.predict(table, n_threads=n_threads)
+        name = type(self).__name__
+        return self._fitted().predict(X, n_jobs=self.n_jobs, estimator=name)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of the class probabilities; minus infinity for 0."""

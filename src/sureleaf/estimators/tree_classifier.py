@@ -650,12 +650,12 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         Columns of X are found by name; further ones are ignored with a warning. A row in several
         leaves (see `leaf_shares`) has the mixture of their probabilities.
         """
-        table, n_threads = self._encode(X)
-        return self.model_.predict_proba(table, n_threads=n_threads)
+        name = type(self).__name__
+        return self._fitted().predict_proba(X, n_jobs=self.n_jobs, estimator=name)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of each row by node number; of several leaves the heaviest."""
-        return self._fitted().apply(self._encode(X)[0])
+        return self._fitted().apply(self._encode(X))
 
     def leaf_shares(self, X: Any) -> "sp.csr_array":
         """Return the leaves of each row with its share in them, as a sparse array.
@@ -663,14 +663,14 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         Rows sum to 1; a column is a node number. A row is in several leaves if it has an unseen
         category, or a missing value and the tree has ``missing="fraction"``.
         """
-        return self._fitted().leaf_shares(self._encode(X)[0])
+        return self._fitted().leaf_shares(self._encode(X))
 
     def decision_path(self, X: Any) -> "sp.csr_array":
         """Return all nodes that each row passes, with its share in each, as a sparse array.
 
         A column is a node number; the share in the root is 1.
         """
-        return self._fitted().decision_path(self._encode(X)[0])
+        return self._fitted().decision_path(self._encode(X))
 
     # ---- levels ----------------------------------------------------------------------------------
 
@@ -955,7 +955,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         [[True, False], [False, True]]
         """
         self._fitted().held_out_rows("predict_set")
-        return self.model_.predict_set(self._encode(X)[0], alpha, per)
+        return self.model_.predict_set(self._encode(X), alpha, per)
 
     def predict_venn(self, X: Any) -> VennProbabilities:
         """Return the lowest and the highest probability of every class, by the Venn predictor.
@@ -974,7 +974,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         True
         """
         self._fitted().held_out_rows("predict_venn")
-        return self.model_.predict_venn(self._encode(X)[0])
+        return self.model_.predict_venn(self._encode(X))
 
     # ---- rules, and smaller or different trees ---------------------------------------------------
 

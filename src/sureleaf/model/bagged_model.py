@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
-from sureleaf.arguments import FloatArray
+from sureleaf.arguments import FloatArray, thread_count
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.leaf_counts import LeafCounts
@@ -217,17 +217,22 @@ class BaggedModel(DecidingModel):
         )
         return BagSums(*parts)
 
-    def _row_sums(self, X: Any, n_threads: int, *, in_detail: bool) -> BagSums:
-        table = self.encode(X, for_routing=True).kernel
-        return self.sums(table, in_detail=in_detail, n_threads=n_threads)
-
     def calibrated(self, means: FloatArray) -> FloatArray:
         """Apply the calibration to mean probabilities, if there is one."""
         return means if self.calibration is None else self.calibration(means)
 
-    def predict_proba(self, X: Any, *, voting: bool = False, n_threads: int = 1) -> FloatArray:
+    def predict_proba(
+        self,
+        X: Any,
+        *,
+        voting: bool = False,
+        n_jobs: int | None = 1,
+        estimator: str = "model",
+    ) -> FloatArray:
         """Return the (calibrated) mean probabilities, or with `voting` the shares of votes."""
-        sums = self._row_sums(X, n_threads, in_detail=voting)
+        table = self.encode(X, estimator=estimator, for_routing=True)
+        n_threads = thread_count(n_jobs, table.n_rows)
+        sums = self.sums(table.kernel, in_detail=voting, n_threads=n_threads)
         return sums.mean(sums.votes) if voting else self.calibrated(sums.mean(sums.values))
 
     def _decided(
@@ -238,10 +243,13 @@ class BaggedModel(DecidingModel):
         probabilities = self.calibrated(sums.mean(sums.values))
         return sums, probabilities, self.decide(probabilities)
 
-    def predict_levels(self, X: Any, *, n_threads: int = 1) -> BagRowLevels:
+    def predict_levels(
+        self, X: Any, *, n_jobs: int | None = 1, estimator: str = "model"
+    ) -> BagRowLevels:
         """Return prediction, agreement and utility of each row."""
         evidence = self.require_out_of_bag()
-        sums, probabilities, code = self._decided(self.encode(X, for_routing=True), n_threads)
+        table = self.encode(X, estimator=estimator, for_routing=True)
+        sums, probabilities, code = self._decided(table, thread_count(n_jobs, table.n_rows))
         row = np.arange(len(code))
         probability = probabilities[row, code]
         utility, low, high = evidence.accuracy.of(probability)

@@ -71,7 +71,7 @@ class TreeRefit:
         """Return class probabilities of these rows, one column per class of ``classes_``."""
         is_whole = len(rows) == self.table.n_rows and bool((np.diff(rows) == 1).all())
         part = self.table if is_whole else self.table[rows]
-        return self.model.predict_proba(self.recoding(part), n_threads=self.n_threads)
+        return self.model.predict_proba(self.recoding(part), n_jobs=self.n_threads)
 
     def predicted_class(self, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the index in ``classes_`` of the class that follows from probabilities."""

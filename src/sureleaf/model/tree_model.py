@@ -27,6 +27,7 @@ from sureleaf.arguments import (
     check_one_label_per_row,
     check_weights,
     scale_importances,
+    thread_count,
 )
 from sureleaf.errors import (
     InvalidArgumentError,
@@ -200,15 +201,16 @@ class DecidingModel:
         """Return the index of the class that follows from the class probabilities of each row."""
         return predicted_class(probabilities, self.rule)
 
-    def predict_proba(self, X: Any, *, n_threads: int = 1) -> FloatArray:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = 1, estimator: str = "model"
+    ) -> FloatArray:
         """Return class probabilities, one column per class."""
         raise NotImplementedError
 
-    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
+    def predict(self, X: Any, *, n_jobs: int | None = 1, estimator: str = "model") -> NDArray[Any]:
         """Return the most probable class of each row (with costs, the cheapest decision)."""
-        predicted: NDArray[Any] = self.classes[
-            self.decide(self.predict_proba(X, n_threads=n_threads))
-        ]
+        probabilities = self.predict_proba(X, n_jobs=n_jobs, estimator=estimator)
+        predicted: NDArray[Any] = self.classes[self.decide(probabilities)]
         return predicted
 
     @property
@@ -352,13 +354,18 @@ class TreeModel(DecidingModel):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any, *, n_threads: int = 1) -> FloatArray:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = 1, estimator: str = "model"
+    ) -> FloatArray:
         """Return class probabilities; a row in several leaves gets the mixture of them."""
-        return self._mixture(self.encode(X, for_routing=True), self.probabilities, n_threads)
-
-    def _mixture(self, table: EncodedTable, values: FloatArray, n_threads: int) -> FloatArray:
-        stops = self.unseen == "stop"
-        return mixture(self.tree, table, values, stop_at_unseen=stops, n_threads=n_threads)
+        table = self.encode(X, estimator=estimator, for_routing=True)
+        return mixture(
+            self.tree,
+            table,
+            self.probabilities,
+            stop_at_unseen=self.unseen == "stop",
+            n_threads=thread_count(n_jobs, table.n_rows),
+        )
 
     # ---- levels ----------------------------------------------------------------------------------
 
@@ -756,7 +763,8 @@ class TreeModel(DecidingModel):
                 levels.spread(high, 1.0 - low),
             ]
         )
-        mixed = self._mixture(table, values, n_threads)
+        stops = self.unseen == "stop"
+        mixed = mixture(self.tree, table, values, stop_at_unseen=stops, n_threads=n_threads)
         return mixed.reshape(table.n_rows, 5, len(self.classes)), self.route(table)
 
     # ---- the tree as text and numbers ------------------------------------------------------------
