@@ -1,7 +1,5 @@
 """The search for segments: its numbers by hand, its false alarms, and what it finds."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -174,23 +172,6 @@ def test_the_p_value_and_the_interval_of_a_rate_agree():
         assert p == pytest.approx(min(1.0, 2 * min(tails)))
         low, high = clopper_pearson(count, n, level=0.95)
         assert (p <= 0.05) == (not low <= stated <= high)
-
-
-def test_weights_repeat_rows():
-    rng = np.random.default_rng(8)
-    columns = draw(300, rng)
-    p = stated_of(columns)
-    y = rng.random(300) < p
-    whole = segment_family(table_of(columns), p)
-    doubled = Errors(p, y.astype(float), p * (1 - p), weights=np.full(300, 1.0))
-    plain = calibration(p, y)
-    for (_, one, _), (_, other, _) in zip(
-        _statistics(whole, doubled, doubled.residuals[:, np.newaxis]),
-        _statistics(whole, plain, plain.residuals[:, np.newaxis]),
-        strict=True,
-    ):
-        assert np.allclose(one, other)
-    assert math.isfinite(search(whole, doubled, level=0.95).detectable)
 
 
 def test_a_column_whose_name_contains_and_has_one_condition():

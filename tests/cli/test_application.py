@@ -38,11 +38,6 @@ def test_the_version_is_the_package_version() -> None:
     assert f"numpy {np.__version__}" in second
 
 
-def test_the_commands_of_the_public_interface_exist() -> None:
-    expected = "fit predict leaves rank evaluate compare curve plan export reproduce"
-    assert set(expected.split()) <= set(COMMANDS)
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example_and_json(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -57,12 +52,6 @@ def test_paragraphs_of_the_help_are_wrapped_at_the_width_of_the_terminal(capsys,
     monkeypatch.setenv("COLUMNS", "80")
     _, out, _ = run(capsys, "report", "--help")
     assert "for the size of the      \n tree, and where it is compared with other models." in out
-
-
-def test_the_help_lists_every_command_with_what_it_does() -> None:
-    listed = sureleaf_here("--help").stdout
-    for command in COMMANDS:
-        assert re.search(rf"{command} +\w+", listed)
 
 
 @pytest.mark.parametrize(

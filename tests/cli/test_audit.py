@@ -116,23 +116,6 @@ def test_training_rows_give_a_warning_of_one_line(capsys, files):
     assert err.count("\n") == 1
 
 
-def test_text_for_a_model_without_column_names_is_an_error_of_one_line(capsys, files):
-    frame = pd.read_csv(files / "unseen.csv").assign(sw="wide")
-    frame.to_csv(files / "text.csv", index=False)
-    arguments = (
-        "audit",
-        files / "forest.joblib",
-        files / "text.csv",
-        "-t",
-        "kind",
-        "--trust-pickle",
-    )
-    code, _, err = run(capsys, *arguments)
-    assert code == 2
-    assert "got other values in 'sw'" in err
-    assert err.count("\n") == 1
-
-
 def test_a_page_is_written_in_addition_to_the_text_or_the_json(capsys, files):
     page = files / "audit.html"
     arguments = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind", "-o", page)

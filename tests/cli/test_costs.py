@@ -77,14 +77,6 @@ def test_compare_fits_trees_for_the_costs(data: Path, capsys: pytest.CaptureFixt
     assert json.loads(out)["difference"] != 0
 
 
-def test_costs_that_do_not_fit_the_classes_are_an_error(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, err = run(capsys, "predict", folder / "m", folder / "rows.csv", "--cost", "0,1,1")
-    assert code == 2
-    assert "--cost needs 2 rows of 2 numbers" in err
-
-
 def test_plan_at_costs_is_the_sample_size_at_their_threshold(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

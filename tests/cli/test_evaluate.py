@@ -129,16 +129,6 @@ def test_errors_of_evaluate_compare_and_curve_are_one_line(
     assert len(err.splitlines()) == 1
 
 
-def test_a_table_of_labels_only_is_an_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text("class\na\nb\n", encoding="utf-8")
-    code, _, err = run(capsys, "evaluate", path, "-t", "class")
-    assert code == 2
-    assert "nothing to predict from" in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

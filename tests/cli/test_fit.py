@@ -47,29 +47,6 @@ def test_fit_saves_the_model_that_the_library_fits(
     assert result["columns"] == ["size", "code", "late"]
 
 
-def test_the_options_of_the_tree_are_parameters_of_the_library(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = make_rows()
-    X, y = rows.drop_columns(["id", "class"]), rows["class"]
-    for options, expected in (
-        ([], TreeClassifier(random_state=0)),
-        (["--tree", "default", "--tree", "margin=0"], TreeClassifier(margin=0, random_state=0)),
-        (["--max-leaves", "3"], TreeClassifier(max_leaves=3, random_state=0)),
-        (["--tree", "max_depth=1"], TreeClassifier(max_depth=1, random_state=0)),
-        (["--tree", "c45"], TreeClassifier.c45(random_state=0)),
-        (
-            ["--tree", "c45", "--tree", "max_depth=1"],
-            TreeClassifier.c45(max_depth=1, random_state=0),
-        ),
-    ):
-        arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", *options]
-        assert run(capsys, *arguments, "-o", tmp_path / "m.sureleaf")[0] == 0
-        loaded = sureleaf.load(tmp_path / "m.sureleaf")
-        assert loaded.rules() == expected.fit(X, y).rules(), options
-        assert loaded.get_params() == expected.get_params(), options
-
-
 def test_fit_prints_a_summary(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,22 +74,6 @@ def test_higher_required_levels_flag_more_leaves(capsys):
     assert any(leaf["rows_needed"] is None for leaf in leaves)
 
 
-@pytest.mark.parametrize("command", ["leaves", "rank"])
-def test_an_unknown_target_is_one_line_and_exit_code_2(capsys, command):
-    code, out, err = run(capsys, command, LABOR, "--target", "klass")
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "--target must be a column of labor.csv; got 'klass'" in err
-
-
-def test_an_unknown_pruning_is_an_error(capsys):
-    code, _, err = run(
-        capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--tree", "pruning=hard"
-    )
-    assert code == 2
-    assert "pruning must be one of" in err
-
-
 def test_options_for_tables_are_an_error_with_a_fitted_model(capsys, tmp_path):
     model = tmp_path / "labor.sureleaf"
     assert run(capsys, "fit", LABOR, "--target", "class", "-o", str(model))[0] == 0
@@ -161,11 +145,3 @@ def test_a_weight_of_dates_of_other_millennia_is_one_line(
     code, _, err = run(capsys, *arguments)
     assert (code, err.count("\n")) == (2, 1)
     assert "--weight must be a column of numbers; got 'w', of type timestamp[ms]" in err
-
-
-def test_a_column_of_numbers_can_be_categorical(capsys, tmp_path):
-    path = tmp_path / "towns.csv"
-    lines = [f"{code},{'yes' if code in (3, 7) else 'no'}" for code in range(10) for _ in range(20)]
-    path.write_text("\n".join(["town,ill", *lines]))
-    _, out, _ = run(capsys, "leaves", str(path), "--target", "ill", "--categorical", "town")
-    assert "town in {3, 7}" in out

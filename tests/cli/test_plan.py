@@ -8,12 +8,6 @@ from sureleaf import levels
 from tests.cli.command import sureleaf_here as sureleaf
 
 
-def test_nine_rows_reach_a_confidence_of_95_percent_at_p_max_75_percent() -> None:
-    done = sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95")
-    assert done.returncode == 0
-    assert "A node with p_max = 0.75 needs 9 rows for a confidence of 0.95." in done.stdout
-
-
 def test_json_and_text_have_the_same_answer() -> None:
     arguments = ["plan", "--p-max", "0.7:0.9", "--confidence", "0.95", "--utility", "0.65"]
     found = json.loads(sureleaf(*arguments, "--json").stdout)
@@ -30,21 +24,6 @@ def test_a_range_may_be_written_in_two_ways(arguments: list[str]) -> None:
 def test_the_default_goal_is_95_percent_confidence() -> None:
     bare = sureleaf("plan", "--p-max", "0.75")
     assert bare.stdout == sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95").stdout
-
-
-def test_a_utility_above_p_max_is_an_error_that_names_p_max() -> None:
-    done = sureleaf("plan", "--p-max", "0.75", "--utility", "0.8")
-    assert done.returncode == 2
-    assert "0.75" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_the_plan_for_a_bias_has_every_estimate() -> None:
-    done = sureleaf("plan", "--p-max", "0.7:0.9", "--bias", "0.05", "--json")
-    biases = {one["method"]: one["rows"] for one in json.loads(done.stdout)["biases"]}
-    for method, rows in biases.items():
-        assert rows == levels.sample_size_for_bias((0.7, 0.9), bias=0.05, method=method)
-    assert {"mle", "entropic", "blend"} <= set(biases)
 
 
 def test_test_rows_for_a_width_and_a_difference() -> None:
@@ -90,11 +69,6 @@ def test_an_option_that_the_question_does_not_read_is_an_error(
     done = sureleaf("plan", *arguments.split())
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
-
-
-def test_an_option_may_go_with_any_of_several_questions() -> None:
-    both = ["--p-max", "0.75", "--difference", "0.05", "--power", "0.9", "--rows", "20"]
-    assert sureleaf("plan", *both).returncode == 0
 
 
 def test_splits_of_a_node_are_compared_with_no_split() -> None:

@@ -460,14 +460,6 @@ def test_losses_without_a_bound_keep_a_width(measure: str) -> None:
     assert (both.low, both.high) == pytest.approx((-bound, bound))
 
 
-@pytest.mark.parametrize("measure", ["kappa", "matthews", "balanced_accuracy", "f_measure"])
-def test_figures_of_counts_are_told_for_one_hold_out(measure: str) -> None:
-    a, b = pair(Holdout())
-    found = compare(a, b, measure=measure)
-    assert found.values == pytest.approx((a.estimate(measure).value, b.estimate(measure).value))
-    assert "nan" not in found.sentence
-
-
 def test_the_statistic_of_two_estimates_is_their_difference_in_standard_errors() -> None:
     first, second = Estimate(0.9, 0.87, 0.93, 0.95, "t"), Estimate(0.8, 0.76, 0.84, 0.95, "t")
     test = difference_of_estimates(first, second, "accuracy")

@@ -81,20 +81,6 @@ def test_the_standard_error_is_the_spread_over_samples() -> None:
     assert typical == pytest.approx(1.064 * spread, rel=4 * 0.041)
 
 
-def test_more_bootstraps_do_not_change_the_standard_error_systematically() -> None:
-    generator = np.random.default_rng(6)
-    x = generator.normal(size=30)
-
-    def variance(n_bootstraps: int) -> float:
-        counts = generator.multinomial(30, np.full(30, 1 / 30), size=n_bootstraps)
-        losses = np.abs(x - (counts @ x / 30)[:, None])
-        return out_of_bag_mean(losses, counts).standard_error ** 2
-
-    few = [variance(100) for _ in range(200)]
-    many = variance(20_000)
-    assert abs(np.mean(few) - many) < 4 * np.std(few) / math.sqrt(200) + 0.03 * many
-
-
 def test_the_notes_example_leaves_out_bootstraps_that_contain_the_row() -> None:
     # b1 = {1, 3, 5, 6}, b2 = {2, 3, 5, 6}, b3 = {3, 3, 5, 6}: row 1 is scored by b2 and b3 only;
     # rows 3, 5 and 6 are in every bootstrap and have no term

@@ -171,22 +171,6 @@ def test_a_recall_of_zero_is_no_more_certain_than_the_boundary(seed: int) -> Non
     assert found.low == 0
 
 
-@pytest.mark.parametrize("name", ["recall", "specificity", "balanced_accuracy"])
-def test_the_plausible_range_of_many_rows_is_that_of_the_first_order(name: str) -> None:
-    """Where a measure is linear in the parameters, it is the interval of a variance."""
-    n, measure = 40_000, NAMED[name]
-    p = two_classes(n)
-    boundary = fit_boundary(scored(p), np.arange(n), n)
-    allowed = boundary.plausible(measure, 0.95, None, n)
-    values = [
-        boundary._expected(measure, side * move) for move in boundary.directions for side in (-1, 1)
-    ]
-    slopes = np.diff(np.reshape(values, (-1, 2)))[:, 0] / 2
-    half = 1.96 * np.sqrt(np.square(slopes).sum())
-    assert allowed.value == pytest.approx(measure.value(boundary.scored), abs=0.02)
-    assert (allowed.high - allowed.low) / 2 == pytest.approx(half, rel=0.15)
-
-
 def test_the_plausible_range_does_not_depend_on_the_unit_of_the_weights() -> None:
     p, numbers = two_classes(300), np.arange(300)
     ranges = [

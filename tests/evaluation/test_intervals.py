@@ -21,38 +21,9 @@ LECTURE = (
 ) / 2000
 
 
-def test_without_correction_it_is_the_one_sample_t_test() -> None:
-    found = corrected_resampled(LECTURE)
-    expected = stats.ttest_1samp(LECTURE, 0)
-    assert found.p_value == pytest.approx(expected.pvalue)
-    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
-
-
-def test_the_lectures_seven_folds_have_six_degrees_of_freedom() -> None:
-    found = corrected_resampled(LECTURE)
-    assert found.degrees == 6
-    assert LECTURE.std(ddof=1) == pytest.approx(0.05871, abs=5e-6)
-    assert (found.low, found.high) == pytest.approx((-0.0447, 0.0639), abs=5e-5)
-
-
-def test_the_correction_adds_test_over_train_to_one_over_j() -> None:
-    plain, corrected = (
-        corrected_resampled(LECTURE),
-        corrected_resampled(LECTURE, test_to_train=1 / 6),
-    )
-    ratio = (corrected.standard_error / plain.standard_error) ** 2
-    assert ratio == pytest.approx((1 / 7 + 1 / 6) / (1 / 7))
-
-
 @pytest.mark.parametrize(("values", "p_value"), [([0, 0, 0], 1.0), ([0.1, 0.1], 0.0)])
 def test_constant_figures_are_decided_without_dividing_by_zero(values, p_value) -> None:
     assert corrected_resampled(values, test_to_train=0.1).p_value == p_value
-
-
-@pytest.mark.parametrize("values", [[0.5], [], [0.1, np.nan], [0.1, np.inf]])
-def test_one_split_or_a_missing_figure_is_refused(values) -> None:
-    with pytest.raises(InvalidArgumentError, match="values must"):
-        corrected_resampled(values)
 
 
 def test_repeats_leave_the_interval_of_one_round_as_it_is() -> None:

@@ -119,29 +119,6 @@ def test_what_cannot_be_used_is_named(arguments: dict[str, float], said: str) ->
 GRID = np.linspace(0.0, 1.0, 1001)
 
 
-def tail_at_least(k: int, n: int, p: mpmath.mpf) -> mpmath.mpf:
-    return mpmath.fsum(mpmath.binomial(n, y) * p**y * (1 - p) ** (n - y) for y in range(k, n + 1))
-
-
-@pytest.mark.parametrize(("k", "n"), [(1, 5), (3, 7), (9, 10), (80, 100)])
-def test_the_ends_of_clopper_and_pearson_have_tails_of_half_the_rest(k, n):
-    low, high = clopper_pearson(k, n, level=0.9)
-    assert float(tail_at_least(k, n, mpmath.mpf(low))) == pytest.approx(0.05, abs=1e-12)
-    assert float(1 - tail_at_least(k + 1, n, mpmath.mpf(high))) == pytest.approx(0.05, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("k", "n"), [(0, 1), (1, 1), (0, 5), (3, 7), (10, 10), (80, 100), (4999, 5000)]
-)
-def test_the_ends_of_wilson_solve_its_equation(k, n):
-    z = mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.95"))
-    for end in wilson(k, n):
-        if end not in (0.0, 1.0):
-            assert abs(k / n - end) == pytest.approx(
-                float(z * mpmath.sqrt(end * (1 - end) / n)), abs=1e-12
-            )
-
-
 def coverage_of(interval, n, level=0.95):
     """P(the interval from n rows holds p) for each p of the grid: a sum over all counts."""
     k, p = np.arange(n + 1), GRID[:, np.newaxis]
@@ -263,21 +240,6 @@ def test_both_intervals_are_those_of_statsmodels(successes: int, n: int, level: 
     assert clopper_pearson(successes, n, level=level) == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_ends_of_clopper_pearson_have_the_tail_they_promise() -> None:
-    low, high = clopper_pearson(7, 30, level=0.9)
-    assert binom.sf(6, 30, low) == pytest.approx(0.05)
-    assert binom.cdf(7, 30, high) == pytest.approx(0.05)
-
-
-def test_80_of_100_have_the_published_wilson_interval() -> None:
-    assert wilson(80, 100) == pytest.approx((0.7112, 0.8666), abs=5e-5)
-
-
-def test_without_rows_the_interval_is_0_to_1() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
-    assert clopper_pearson(0, 0) == (0.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("successes", "n", "message"),
     [
@@ -290,8 +252,3 @@ def test_without_rows_the_interval_is_0_to_1() -> None:
 def test_impossible_counts_are_refused(successes: float, n: float, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         wilson(successes, n)
-
-
-def test_a_level_in_percent_is_recognised() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"got 95. Did you mean 0.95\?"):
-        wilson(8, 10, level=95)

@@ -78,13 +78,6 @@ def test_facts_3_and_4_the_levels_increase_in_p_max(n: int, p: float, other: flo
     assert levels.utility(n, low) <= levels.utility(n, high) + ROUNDING
 
 
-@pytest.mark.parametrize("n", [1, 2, 9, 64, 65, 66, 67, 300])
-def test_facts_3_and_4_hold_strictly_between_distinct_p_max(n: int) -> None:
-    p = np.linspace(0.5, 0.5 + 2 / np.sqrt(n + 16), 50)
-    assert (np.diff(levels.confidence(n, p)) > 0).all()
-    assert (np.diff(levels.utility(n, p)) > 0).all()
-
-
 @given(st.floats(0, 300), st.floats(0, 300), p_maxes)
 def test_levels_never_fall_as_rows_are_added(n: float, other: float, p: float) -> None:
     low, high = sorted((n, other))
@@ -182,11 +175,6 @@ def test_nodes_of_many_rows_are_within_1e_12(n: int, share: float, p: float) -> 
     assert naive.error(levels.node_confidence(n, share, p, empty="coin"), truth) < 1e-12
 
 
-def test_figures_of_the_theory_for_one_node() -> None:
-    assert levels.node_confidence(5, 0.5, 0.6) == pytest.approx(0.606330, abs=5e-7)
-    assert levels.node_confidence(100, 0.5, 0.6) == pytest.approx(0.922662, abs=5e-7)
-
-
 @pytest.mark.parametrize(
     ("shares", "p_max", "confidence", "utility"),
     [
@@ -266,11 +254,6 @@ def test_a_tree_is_the_share_weighted_sum_of_its_nodes() -> None:
         right = levels.node_utility(40, shares, p, empty=empty)
         assert tree.confidence == pytest.approx((shares * nodes).sum(), abs=1e-15)
         assert tree.utility == pytest.approx((shares * right).sum(), abs=1e-15)
-
-
-def test_a_tree_of_one_node_is_that_node() -> None:
-    expected = (levels.confidence(25, 0.7), levels.utility(25, 0.7))
-    assert levels.tree_levels(25, [1.0], [0.7]) == expected
 
 
 def test_trees_broadcast_over_all_but_the_last_axis() -> None:

@@ -91,22 +91,6 @@ def test_someone_wins_and_equal_classes_win_equally(n: int, k: int) -> None:
     assert exact(n, np.full(k, 1 / k)) == pytest.approx(np.full(k, 1 / k), abs=1e-12)
 
 
-@pytest.mark.parametrize(("n", "k"), [(300, 20), (3000, 50), (50_000, 10)])
-def test_simulated_nodes_agree_within_five_standard_errors(n: int, k: int) -> None:
-    rng = np.random.default_rng(7)
-    probabilities = rng.dirichlet(np.full(k, n / k / 4))
-    n_nodes = 100_000
-    scores = rng.multinomial(n, probabilities, size=n_nodes) + rng.random((n_nodes, k))
-    winners = scores.argmax(axis=1)
-    hit = winners == probabilities.argmax()
-    right = probabilities[winners]
-    for level, seen in (
-        (class_confidence(n, probabilities), hit),
-        (class_utility(n, probabilities), right),
-    ):
-        assert abs(seen.mean() - level) < 5 * seen.std() / np.sqrt(n_nodes)
-
-
 @pytest.mark.parametrize("k", [3, 10, 50])
 @pytest.mark.parametrize("rows", [0, 1])
 @pytest.mark.parametrize("evenness", [0.1, 0.5])
@@ -266,14 +250,6 @@ def test_a_tolerance_of_1e_6_is_kept(n: int, n_classes: int) -> None:
     vectors = np.array([np.r_[0.5, 0.5 * shares], close / close.sum()])
     rough = win_probabilities(np.full(2, float(n)), vectors, tolerance=1e-6)
     assert np.abs(rough - win_probabilities(np.full(2, float(n)), vectors)).max() < 1e-6
-
-
-def test_a_winner_is_found_within_the_tolerance_of_its_utility() -> None:
-    n, others = np.array([5.0, 40.0, 300.0]), np.ones((3, 25))
-    wanted = np.array([0.2, 0.3, 0.06])
-    p, _ = winner_of_utility(n, wanted, others, tolerance=1e-6)
-    vectors = np.column_stack([p, np.repeat((1 - p)[:, np.newaxis] / 25, 25, axis=1)])
-    assert class_utility(n, vectors) == pytest.approx(wanted, abs=2e-6)
 
 
 @pytest.mark.parametrize("lead", [0.0, 2e-4, 1e-3])

@@ -102,18 +102,6 @@ def test_the_slope_and_the_intercept_are_those_of_logistic_regression():
         assert slope.low < slope.value < slope.high
 
 
-def test_copies_of_rows_in_groups_add_nothing():
-    rng = np.random.default_rng(1)
-    p = rng.uniform(0.1, 0.9, 200)
-    happened = rng.random(200) < p
-    once = calibration_line(happened, p)
-    groups = np.tile(np.arange(200), 3)
-    thrice = calibration_line(np.tile(happened, 3), np.tile(p, 3), groups=groups)
-    for one, other in [(once.intercept, thrice.intercept), (once.slope, thrice.slope)]:
-        assert one.value == pytest.approx(other.value)
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-3)
-
-
 def test_the_intervals_of_intercept_and_slope_hold_the_truth():
     holds = np.zeros(2)
     for seed in range(300):

@@ -103,13 +103,6 @@ def test_the_0_1_loss_of_many_classes_is_that_of_the_most_probable() -> None:
     assert measures.zero_one_loss(TRUTH, TABLE) == pytest.approx(measures.error(TRUTH, prediction))
 
 
-@pytest.mark.parametrize("name", ["nce", "quadratic_loss", "zero_one_loss", "cross_entropy"])
-def test_a_weight_of_k_is_k_rows(name: str) -> None:
-    measure = getattr(measures, name)
-    repeated = measure(np.repeat(TRUTH, WEIGHTS), np.repeat(TABLE, WEIGHTS, axis=0))
-    assert measure(TRUTH, TABLE, sample_weight=WEIGHTS) == pytest.approx(repeated)
-
-
 @pytest.mark.parametrize(
     ("table", "message"),
     [

@@ -127,13 +127,6 @@ def test_the_rates_of_the_lectures_models_are_its_formulas() -> None:
     ) == pytest.approx((a + 4 * d) / (a + 2 * b + 3 * c + 4 * d))
 
 
-def test_equal_weights_make_the_weighted_accuracy_the_accuracy() -> None:
-    ones = np.ones((3, 3))
-    assert measures.weighted_accuracy(TRUTH, PREDICTION, weights=ones) == pytest.approx(
-        measures.accuracy(TRUTH, PREDICTION)
-    )
-
-
 def test_the_trap_of_9990_to_10_is_seen_by_every_rate_but_accuracy() -> None:
     truth, prediction = np.repeat([0, 1], [9990, 10]), np.zeros(10_000, dtype=int)
     assert measures.accuracy(truth, prediction) == pytest.approx(0.999)
@@ -247,10 +240,6 @@ def test_labels_at_the_ends_of_their_type_are_counted() -> None:
     assert measures.confusion_matrix(labels, labels).counts.tolist() == [[1, 0], [0, 2]]
     large = np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)
     assert measures.confusion_matrix(large, large).counts.tolist() == [[1, 0], [0, 1]]
-
-
-def test_labels_may_be_numbers_with_a_fraction() -> None:
-    assert measures.accuracy([1.5, 2.5, 2.5, 1.5], [1.5, 2.5, 1.5, 1.5]) == 0.75
 
 
 def test_labels_of_mixed_types_are_refused_in_words() -> None:
