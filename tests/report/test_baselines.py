@@ -14,7 +14,7 @@ from sureleaf.evaluation import KFold, evaluate
 from sureleaf.report import baselines
 from sureleaf.report.baselines import (
     Sampled,
-    _sample_words,
+    _bag_words,
     evaluate_models,
     max_categories,
     numeric_matrix,
@@ -123,8 +123,8 @@ def test_the_budget_shrinks_with_the_rows_and_the_report_says_so():
     assert (small.folds, large.folds) == (10, 3)
     assert (small.bagged_trees, large.bagged_trees) == (30, 10)
     assert large.bootstraps < small.bootstraps
-    assert _sample_words(50_000, small) == "the rows"
-    assert _sample_words(1_000_000, large) == "50,000 of the rows, because the table is large"
+    assert "bootstrap sample of the rows; " in _bag_words(50_000, small)
+    assert "50,000 of the rows, because the table is large" in _bag_words(1_000_000, large)
 
 
 def test_models_of_scikit_learn_are_fitted_to_a_sample_of_a_large_table() -> None:

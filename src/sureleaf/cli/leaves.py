@@ -75,7 +75,7 @@ def leaves(
 
     - sureleaf leaves data.csv --target class --guarantee simultaneous
 
-    - sureleaf leaves data.csv --target class --levels-from training --method blend
+    - sureleaf leaves data.csv -t class --levels-from training --method blend
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal

@@ -117,9 +117,7 @@ def evaluation_values(
 
 def comparison_values(comparison: "Comparison") -> Values:
     """Return a comparison of two classifiers."""
-    own = _fields(comparison) | {"values": [json_value(one) for one in comparison.values]}
-    del own["over_splits"]  # for planning repeats
-    return own
+    return {name: json_value(value) for name, value in comparison.to_dict().items()}
 
 
 def many_values(

@@ -16,7 +16,7 @@ Biopharmaceutics 15, 657-680.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri, stdtridf
@@ -118,6 +118,11 @@ class Comparison(DifferenceTest):
     detect: float
     sentence: str
     has_enough_rows: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, without the variance that only planning needs."""
+        plain = {name: value for name, value in vars(self).items() if name != "over_splits"}
+        return plain | {"values": list(self.values)}
 
     def __repr__(self) -> str:
         return (

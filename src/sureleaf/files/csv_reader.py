@@ -28,7 +28,9 @@ _BLOCK_SIZES: Final = (1 << 20, 1 << 25, 1 << 30)
 BLOCK: Final = 1 << 22
 """Bytes per block, where rows are read in batches."""
 
-BAD_CELL: Final = re.compile(r"column #(\d+): (?:Row #\d+: )?CSV conversion error .*'(.*)'", re.S)
+BAD_CELL: Final = re.compile(
+    r"column #(\d+): (?:Row #\d+: )?(?:CSV conversion error|The string) .*'(.*)'", re.S
+)
 """What Arrow says of a cell that is not of the type of its column."""
 
 _COMMA_NUMBER: Final = r"^[+-]?\d*,\d+$"

@@ -29,12 +29,12 @@ def kind_of_confidence(levels_from: str) -> str:
     """Say which confidence is printed: that of the paper or the posterior one."""
     if levels_from == "training":
         return (
-            "Confidence is the paper's, (5) to (11): it takes the estimate of p_max for the truth, "
-            "and so states too much (docs/levels.md)."
+            "Confidence is the paper's, (5) to (11): it takes the estimated probability for the "
+            "truth, and so states too much (docs/levels.md)."
         )
     return (
         "Confidence is posterior: it allows for what is not known about a leaf. The paper's, (5) "
-        "to (11), takes the estimate of p_max for the truth (docs/levels.md)."
+        "to (11), takes the estimated probability for the truth (docs/levels.md)."
     )
 
 

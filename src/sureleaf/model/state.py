@@ -159,7 +159,12 @@ def levels_arrays(levels: NodeLevels) -> Arrays:
 
 
 def levels_from(
-    state: State, tree: Tree, *, from_counts: bool, rule: CostRule | None = None
+    state: State,
+    tree: Tree,
+    *,
+    source: str,
+    from_counts: bool,
+    rule: CostRule | None = None,
 ) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
     values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
@@ -185,6 +190,7 @@ def levels_from(
         raise Damaged("the shares of a node's other classes do not sum to 1")
     if np.any(values_of["successes"] > values_of["trials"]):
         raise Damaged("a node has more successes than trials")
+    gets_share = source == "training" and tree.n_classes == 2 and rule is None
     return NodeLevels(
         predicted.astype(np.intp),
         values_of["n"],
@@ -201,6 +207,7 @@ def levels_from(
         strength=known.get("strength"),
         ties=known.get("ties"),
         confidence_error=known.get("confidence_error"),
+        n_tree=float(values_of["n"][0]) if gets_share else None,
     )
 
 

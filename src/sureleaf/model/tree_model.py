@@ -957,8 +957,9 @@ class TreeModel(DecidingModel):
         probabilities = probabilities_from(state, tree)
         known = state.header.get("levels")
         if isinstance(known, dict):
+            is_counted = known.get("from_counts") is True
             levels = levels_from(
-                state, tree, from_counts=known.get("from_counts") is True, rule=model.rule
+                state, tree, source=source, from_counts=is_counted, rule=model.rule
             )
             if source == "cross_fit":
                 evidence = evidence_from(known, levels)

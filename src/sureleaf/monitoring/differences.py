@@ -193,8 +193,7 @@ class Diff(TextDisplay):
         """Return everything as plain values for JSON, and for the page."""
         comparison = None
         if self.comparison is not None:
-            comparison = {name: json_value(v) for name, v in vars(self.comparison).items()}
-            comparison["values"] = [json_value(one) for one in self.comparison.values]
+            comparison = {name: json_value(v) for name, v in self.comparison.to_dict().items()}
         return {
             "schema": SCHEMA,
             "identical": self.identical,

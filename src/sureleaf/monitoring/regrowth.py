@@ -25,6 +25,7 @@ from sureleaf.evaluation import Evaluation, KFold
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import TextDisplay, count_of
+from sureleaf.model.column_table import json_value
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.monitoring.updates import check_tree, class_weighted, with_counts
 from sureleaf.table import EncodedTable, Schema, read_table
@@ -78,7 +79,9 @@ class Regrowth(TextDisplay):
             "design": self.design,
             "n_old": self.n_old,
             "n_new": self.n_new,
-            "comparison": {**vars(self.comparison), "values": list(self.comparison.values)},
+            "comparison": {
+                name: json_value(value) for name, value in self.comparison.to_dict().items()
+            },
         }
 
     def __str__(self) -> str:
