@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import bdtr
 
-from sureleaf.arguments import FloatArray, check_choice, check_groups, check_weights, read_labels
+from sureleaf.arguments import (
+    FloatArray,
+    check_choice,
+    check_groups,
+    check_weights,
+    read_labels,
+    row_weights,
+)
 from sureleaf.auditing.foreign_models import ForeignModel
 from sureleaf.auditing.model_output import ModelOutput, model_output
 from sureleaf.auditing.segments import Errors
@@ -183,7 +190,7 @@ class AuditedRows:
         if self.weights is None and self.groups is None:
             return None
         n_rows = len(self.codes)
-        weights = np.ones(n_rows) if self.weights is None else self.weights
+        weights = row_weights(self.weights, n_rows)
         weighted = shares.multiply(weights[:, np.newaxis]).tocsr()
         if self.groups is None:
             squares = np.asarray(shares.multiply(weights[:, np.newaxis] ** 2).sum(axis=0)).ravel()

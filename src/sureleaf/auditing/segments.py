@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import betainc, ndtr, ndtri
 
-from sureleaf.arguments import FloatArray
+from sureleaf.arguments import FloatArray, row_weights
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import INTERVAL, generator
 from sureleaf.table import Column, EncodedTable
@@ -97,7 +97,7 @@ class Errors:
     @property
     def w(self) -> FloatArray:
         """The weights, 1 without weights."""
-        return np.ones(len(self.stated)) if self.weights is None else self.weights
+        return row_weights(self.weights, len(self.stated))
 
     @property
     def residuals(self) -> FloatArray:

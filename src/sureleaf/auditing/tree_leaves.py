@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import BaseDecisionTree
 
+from sureleaf.arguments import row_weights
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
@@ -52,7 +53,7 @@ class TreeLeaves:
     ) -> NDArray[np.float64]:
         """Count the rows of each class in each leaf, given class code and weight of each row."""
         n_rows = len(codes)
-        each = np.ones(n_rows) if weights is None else weights
+        each = row_weights(weights, n_rows)
         indicator = sp.csr_array((each, (codes, np.arange(n_rows))), shape=(n_classes, n_rows))
         counts: NDArray[np.float64] = (indicator @ self.shares).toarray().T
         return np.ascontiguousarray(counts, dtype=np.float64)

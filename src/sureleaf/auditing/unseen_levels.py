@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln
 
-from sureleaf.arguments import FloatArray
+from sureleaf.arguments import FloatArray, row_weights
 from sureleaf.levels.decisions import CostRule, decision_tie
 from sureleaf.levels.intervals import PRIOR_ROWS, clopper_pearson, majority_probability
 from sureleaf.levels.search import min_rows
@@ -233,7 +233,7 @@ def probability_bins(
         bin_of_row[rows] = len(class_of_bin) + index
         class_of_bin += [code] * (int(index.max()) + 1)
     n_bins = len(class_of_bin)
-    weight = np.ones(len(predicted)) if weights is None else weights
+    weight = row_weights(weights, len(predicted))
     total = np.bincount(bin_of_row, weight, n_bins)
     low, high = np.full(len(class_of_bin), np.inf), np.full(len(class_of_bin), -np.inf)
     np.minimum.at(low, bin_of_row, probability)

@@ -46,8 +46,7 @@ class FoldRows:
     @property
     def weights(self) -> FloatArray:
         """The weight of each row."""
-        weights = self.rows.weights
-        return np.ones(len(self.fold_of)) if weights is None else weights
+        return self.rows.row_weights
 
     def every_fold(self) -> list[int]:
         """Return the folds that test rows."""

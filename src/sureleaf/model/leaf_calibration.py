@@ -23,6 +23,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import betaln, expit, gammainc, gammaln, logit
 
 from sureleaf import _kernel
+from sureleaf.arguments import FloatArray
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_sums
 
@@ -40,8 +41,6 @@ __all__ = [
     "shrink_to_parent",
 ]
 
-
-FloatArray = NDArray[np.float64]
 
 STRENGTHS: FloatArray = np.exp2(np.arange(13.0))
 """Numbers of rows, 1 to 4,096, that are tried where a likelihood tells how many are right. A wider

@@ -25,6 +25,7 @@ from scipy.special import (
     xlogy,
 )
 
+from sureleaf.arguments import FloatArray
 from sureleaf.levels import class_utility, estimate_p_max, node_confidence, sample_size
 from sureleaf.levels.decisions import (
     CostRule,
@@ -51,8 +52,6 @@ __all__ = [
     "without_class",
 ]
 
-
-FloatArray = NDArray[np.float64]
 
 _NO_LEAD = 1e-9
 """Two classes whose probabilities differ by less tie."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sureleaf import formatting
 from sureleaf.errors import MissingPackageError
 from sureleaf.files.atomic_write import atomic_write
 
@@ -186,14 +185,3 @@ def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:
             with atomic_write(path) as file:
                 figure.savefig(file, format=suffix[1:], dpi=160, metadata=metadata)
             yield path
-
-
-def percent(proportion: float) -> str:
-    """Format a proportion as a whole percentage, for labels with little space.
-
-    Examples
-    --------
-    >>> percent(0.86), percent(0.998), percent(1.0)
-    ('86 %', '> 99 %', '100 %')
-    """
-    return formatting.percent(proportion, 0)

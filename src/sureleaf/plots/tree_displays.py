@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.auditing import Audit, AuditedLeaves
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, percent, write
+from sureleaf.formatting import percent
+from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, write
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
@@ -151,7 +152,7 @@ class TreeDisplay(Display):
         """Return the label of an end: class, rows and levels."""
         text = (
             f"{self.prediction[index]}   {self.n[index]:,.0f} rows, utility "
-            f"{percent(self.utility[index])}, confidence {percent(self.confidence[index])}"
+            f"{percent(self.utility[index], 0)}, confidence {percent(self.confidence[index], 0)}"
         )
         if self.hidden[index]:
             text += f"   (+ {self.hidden[index]} leaves)"
@@ -440,7 +441,7 @@ class LeavesDisplay(Display):
         if self.stated is not None:
             x = float(self.stated[leaf])
             axes.plot([x, x], [y - 0.2, y + 0.2], color=INK, linewidth=2.4, zorder=4)
-        levels = (percent(self.confidence[leaf]), percent(self.utility[leaf]))
+        levels = (percent(self.confidence[leaf], 0), percent(self.utility[leaf], 0))
         for position, value in zip(
             _COLUMN_POSITIONS, (f"{self.n[leaf]:,.0f}", *levels), strict=True
         ):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import row_weights
 from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import (
@@ -95,8 +96,7 @@ class ReportResults:
     @property
     def row_weights(self) -> NDArray[np.float64]:
         """Weight of each row, 1 without weights."""
-        weights = self.evaluation.weights
-        return np.ones(self.n_rows) if weights is None else weights
+        return row_weights(self.evaluation.weights, self.n_rows)
 
 
 def _measure(request: ReportRequest, evaluation: Evaluation) -> ComparedMeasure:

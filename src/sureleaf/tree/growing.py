@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
+from sureleaf.arguments import row_weights
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
 from sureleaf.tree.structure import Tree
@@ -154,7 +155,7 @@ class TrainingRows:
     @property
     def row_weights(self) -> NDArray[np.float64]:
         """The weight of each row, also if all are 1."""
-        return np.ones(len(self.labels)) if self.weights is None else self.weights
+        return row_weights(self.weights, len(self.labels))
 
     def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
         """Return the same rows with other weights; the encoded and sorted columns are shared."""

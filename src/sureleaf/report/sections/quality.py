@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import row_weights
 from sureleaf.evaluation import Evaluation, Measure
 from sureleaf.evaluation.measures import ranking, roc
 from sureleaf.evaluation.measures.calibration import (
@@ -244,9 +245,8 @@ class OutOfFold:
     def __init__(self, evaluation: Evaluation) -> None:
         self.row = evaluation.row
         times = np.bincount(self.row, minlength=len(evaluation.truth))
-        weights = evaluation.weights
-        own = np.ones(len(self.row)) if weights is None else weights[self.row]
-        self.weight = own / times[self.row]
+        weights = row_weights(evaluation.weights, len(evaluation.truth))
+        self.weight = weights[self.row] / times[self.row]
         self.truth = evaluation.truth[self.row]
         self.prediction = evaluation.prediction
         assert evaluation.probabilities is not None

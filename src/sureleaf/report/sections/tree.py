@@ -27,7 +27,7 @@ Unseen = Literal["mixture", "stop", "error"]
 
 
 @dataclass(frozen=True)
-class TreeLevels:
+class StatedLevels:
     """Confidence and utility of the whole tree."""
 
     confidence: Annotated[float, "Mean over the leaves, weighted by their rows."]
@@ -199,7 +199,7 @@ class TreeSection:
     n_leaves: Annotated[int, "Number of leaves and of nodes."]
     n_nodes: Annotated[int, "Number of leaves and of nodes."]
     depth: Annotated[int, "Largest number of tests on the way to a leaf."]
-    levels: Annotated[TreeLevels, "Confidence and utility of the tree."]
+    levels: Annotated[StatedLevels, "Confidence and utility of the tree."]
     levels_from: Annotated[str, "Which rows the levels come from."]
     notes: Annotated[list[str], "What to know before relying on the levels."]
     terms: Annotated[LeafTerms, "What each number of a leaf means."]
@@ -243,7 +243,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         n_leaves=tree.n_leaves,
         n_nodes=tree.n_nodes,
         depth=tree.depth,
-        levels=TreeLevels(levels.confidence, levels.utility),
+        levels=StatedLevels(levels.confidence, levels.utility),
         levels_from=results.leaves.source_note(),
         notes=[*results.leaves.limits(), *_known_limits(results)],
         terms=leaf_terms(len(results.labels), at_costs=model.rule is not None),
