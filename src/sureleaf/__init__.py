@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         learning_curve,
     )
     from sureleaf.exports import export, from_json
-    from sureleaf.monitoring import diff, update
+    from sureleaf.monitoring import Watch, diff, update
 
 __version__ = "0.1.0"
 
@@ -83,6 +83,7 @@ __all__ = [
     "TreeClassifier",
     "UnreachableLevelError",
     "UnseenCategoryWarning",
+    "Watch",
     "__version__",
     "auc_difference",
     "audit",
@@ -161,6 +162,7 @@ _LAZY = {
         "from_json",
     ),
     "sureleaf.monitoring": (
+        "Watch",
         "diff",
         "update",
     ),

@@ -36,6 +36,7 @@ from sureleaf.cli import (
     study,
     test,
     update,
+    watch,
 )
 from sureleaf.cli.output import exit_silently, flush, prepare_streams
 from sureleaf.errors import InvalidArgumentError, TextColumnWarning, shortened
@@ -102,6 +103,7 @@ _add(evaluate.evaluate)
 _add(compare.compare)
 _add(curve.curve)
 _add(audit.audit)
+_add(watch.watch)
 _add(update.update)
 _add(diff.diff)
 _add(export.export)
@@ -116,9 +118,9 @@ _add(doctor.doctor)
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line, by default on the arguments of this process, and exit.
 
-    The code is 0 after success, 1 if --gate finds the new report worse, 2 (with one line on stderr)
-    if the arguments or the data are wrong, 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP
-    (the terminal was closed).
+    The code is 0 after success, 1 if --gate finds the new report or tree worse or if watch has an
+    alarm, 2 (with one line on stderr) if the arguments or the data are wrong, 130 after Ctrl-C, 143
+    after SIGTERM, 129 after SIGHUP (the terminal was closed).
     """
     prepare_streams()
     words = sys.argv[1:] if arguments is None else arguments

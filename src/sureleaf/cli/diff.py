@@ -1,6 +1,7 @@
 """``sureleaf diff``: what changes from one saved tree to another."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -17,6 +18,7 @@ __all__ = ["diff"]
     data=typer.Argument(
         help="Rows, whose decisions are compared.", metavar="[DATA]", show_default="none"
     ),
+    output=option("Write an HTML page of both trees, such as diff.html.", "-o", metavar="FILE"),
     margin=option("Differences up to this size do not count."),
     gate=option("Exit with 1 if the new tree is worse by more than the margin.", "--gate"),
     table=options.tables("drop", "csv"),
@@ -28,6 +30,7 @@ def diff(
     data: Path | None = None,
     target: options.TableTarget = None,
     cost: options.DecisionCost = None,
+    output: Path | None = None,
     margin: float = 0.0,
     level: options.Level = 0.95,
     gate: bool = False,
@@ -50,7 +53,7 @@ def diff(
 
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands.predictions import load_tree
-    from sureleaf.files import read_file
+    from sureleaf.files import atomic_write, read_file
     from sureleaf.monitoring import diff as compare_rules
 
     if gate and (data is None or target is None):
@@ -60,6 +63,7 @@ def diff(
         )
     if target is not None and data is None:
         raise InvalidArgumentError("--target goes with rows; got no file of rows. Name one.")
+    options.check_output(output, old, new, data)
     trees = [load_tree(path, "diff") for path in (old, new)]
     X, y, n_left_out = None, None, 0
     if data is not None and target is not None:
@@ -70,6 +74,11 @@ def diff(
     costs = None if cost is None else options.read_cost(cost, trees[0].classes_)
     found = compare_rules(trees[0], trees[1], X, y, costs, margin=margin, level=level)
     document = found.to_dict()
+    if output is not None:
+        from sureleaf.report.html.life_pages import render_diff
+
+        with atomic_write(output) as file:
+            file.write(render_diff(document, f"{old.name} and {new.name}").encode())
     passed = found.comparison is None or found.comparison.verdict != "worse"
     if as_json:
         show_json(document | ({"gate": "passed" if passed else "failed"} if gate else {}))
@@ -77,6 +86,7 @@ def diff(
         lines = found.sentences()
         if gate:
             lines.append(f"Gate: {'passed' if passed else 'failed'}.")
-        show(*map(Text, lines), *options.unlabelled_note(n_left_out))
+        page: list[Any] = [] if output is None else ["", Text(f"Page: {output}")]
+        show(*map(Text, lines), *options.unlabelled_note(n_left_out), *page)
     if gate and not passed:
         raise typer.Exit(1)

@@ -79,6 +79,26 @@ class State:
 
 def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL) -> None:
     """Write a state to a file, which appears whole or not at all."""
+    parts = _parts(state, f"saved in {path}", kind)
+    with atomic_write(path) as file:
+        for part in parts:
+            file.write(part)
+
+
+def state_bytes(state: State, kind: FileKind = MODEL) -> bytes:
+    """Return what `write_state` writes, to be a part of another file."""
+    return b"".join(bytes(part) for part in _parts(state, "saved", kind))
+
+
+def state_of_bytes(content: bytes) -> State:
+    """Read what `state_bytes` returned; raises Damaged for anything else."""
+    if not content.startswith(MODEL.magic):
+        raise Damaged("its model is not one that Sureleaf saved")
+    return _parse("its model", content)
+
+
+def _parts(state: State, what: str, kind: FileKind) -> list[Any]:
+    """Return the parts of a file, in order."""
     arrays = {name: _little(array) for name, array in state.arrays.items()}
     listed = [
         {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)}
@@ -87,17 +107,16 @@ def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL)
     header = {**state.header, "arrays": listed}
     if has_half_characters(header):
         raise InvalidArgumentError(
-            "names, categories and labels must be text that can be written as UTF-8 to be saved in "
-            f"{path}; got one with half of a character (a surrogate). Correct it."
+            f"names, categories and labels must be text that can be written as UTF-8 to be {what}; "
+            "got one with half of a character (a surrogate). Correct it."
         )
     text = json.dumps(header, allow_nan=False).encode()
     text += b" " * (-len(text) % _ALIGNED)
+    parts = [kind.magic, _NUMBERS.pack(VERSION, len(text)), text, *_padded(arrays)]
     checksum = hashlib.sha256()
-    with atomic_write(path) as file:
-        for part in (kind.magic, _NUMBERS.pack(VERSION, len(text)), text, *_padded(arrays)):
-            checksum.update(part)
-            file.write(part)
-        file.write(checksum.digest())
+    for part in parts:
+        checksum.update(part)
+    return [*parts, checksum.digest()]
 
 
 def has_half_characters(header: Any) -> bool:

@@ -105,11 +105,11 @@ class SeenRows:
 
     def are_all(self, rows: TrainingRows) -> bool:
         """Whether the rows are exactly these, which also many twins cannot hide."""
-        return self.checksum > 0 and _sum(_fingerprints(rows, 1)) == self.checksum
+        return self.checksum > 0 and _sum(row_prints(rows, 1)) == self.checksum
 
     def compare(self, rows: TrainingRows) -> EqualRows:
         """Count the rows that are equal to a row of the fit, among those that can be compared."""
-        different, n_rows = np.unique(_fingerprints(rows, 1), return_counts=True)
+        different, n_rows = np.unique(row_prints(rows, 1), return_counts=True)
         different >>= np.uint64(self.n_dropped_bits)
         if not self.is_complete:
             n_rows = n_rows[different <= self.fingerprints[-1]]
@@ -185,7 +185,7 @@ class Fingerprints:
     @classmethod
     def of(cls, rows: TrainingRows, n_threads: int = 1) -> "Fingerprints":
         """Take the fingerprints of rows of positive weight."""
-        every = _fingerprints(rows, n_threads)
+        every = row_prints(rows, n_threads)
         distinct, counts = np.unique(_smallest(every), return_counts=True)
         return cls(distinct[:SAMPLED], counts[:SAMPLED], _sum(every))
 
@@ -237,7 +237,7 @@ def seen_rows(rows: TrainingRows, n_threads: int = 1) -> SeenRows | None:
     return Fingerprints.of(rows, n_threads).seen()
 
 
-def _fingerprints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
+def row_prints(rows: TrainingRows, n_threads: int) -> NDArray[np.uint64]:
     """Return the fingerprints of rows of positive weight."""
     prints = _kernel.row_fingerprints(rows.kernel, rows.labels, n_threads)
     return prints if rows.weights is None else prints[rows.weights > 0]

@@ -447,9 +447,9 @@ class TreeModel(DecidingModel):
         shares = n / n.sum()
         sure = float(shares @ levels.confidence[leaves])
         useful = float(shares @ levels.utility[leaves])
-        return TreeLevels.with_interval(sure, useful, self._tree_strength(), level)
+        return TreeLevels.with_interval(sure, useful, self.rows_known_by(), level)
 
-    def _tree_strength(self) -> float | None:
+    def rows_known_by(self) -> float | None:
         """How many rows the utility of the tree is known by; None for training levels."""
         if self.evidence.source == "training":
             return None

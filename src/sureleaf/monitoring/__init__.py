@@ -3,5 +3,6 @@
 from sureleaf.monitoring.differences import Diff, diff
 from sureleaf.monitoring.regrowth import Regrowth, keep_or_regrow
 from sureleaf.monitoring.updates import update
+from sureleaf.monitoring.watch import Watch, WatchedLeaves
 
-__all__ = ["Diff", "Regrowth", "diff", "keep_or_regrow", "update"]
+__all__ = ["Diff", "Regrowth", "Watch", "WatchedLeaves", "diff", "keep_or_regrow", "update"]

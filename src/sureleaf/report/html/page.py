@@ -44,7 +44,7 @@ def render_page(document: Mapping[str, Any], *, one_page: bool = False) -> str:
     """
     _check_schema(document, REPORT_SCHEMA, "report")
     pages = PAGES[:1] if one_page else PAGES
-    return _render(
+    return render_template(
         "page.html.jinja",
         document,
         embedded=embedded_json({} if one_page else embedded_values(document)),
@@ -91,7 +91,7 @@ def render_audit(document: Mapping[str, Any]) -> str:
     if shown_leaves is not None:
         first = ("leaf",) if trees is None else ("tree", "leaf")
         embedded["leaves"] = by_column(shown_leaves, (*first, *shared))
-    return _render(
+    return render_template(
         "audit.html.jinja",
         document,
         provenance=document["made"],
@@ -111,7 +111,7 @@ def render_audit(document: Mapping[str, Any]) -> str:
 def render_study(document: Mapping[str, Any], answer: str) -> str:
     """Return a study, whose answer is a sentence, as one HTML file that needs nothing else."""
     measures = [part["measure"] for part in document["measures"]]
-    return _render(
+    return render_template(
         "study.html.jinja",
         document,
         answer=answer,
@@ -176,7 +176,7 @@ def _with_class(
     return [record | {"class": class_index[record["prediction"]]} for record in records]
 
 
-def _render(template: str, document: Mapping[str, Any], **more: Any) -> str:
+def render_template(template: str, document: Mapping[str, Any], **more: Any) -> str:
     """Fill a template with a document and with what every page has."""
     return (
         _environment()

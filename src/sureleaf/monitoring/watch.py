@@ -1,0 +1,936 @@
+"""Whether the leaves of a tree are still right, while rows arrive: to be looked at at any time.
+
+A leaf is a fixed cell, and what happens in it is a stream of classes. Its counts are all that a
+test by betting needs (`sureleaf.levels.sequential`), so a watch holds counts and no rows. It asks
+three questions about every leaf, and one about the whole tree:
+
+- *decision*: is the class that it predicts (the decision, at costs) the best one?
+- *accuracy*: is it right at least as often as was promised?
+- *share*: do as many of the rows reach it?
+
+**What was promised is not known exactly.** It was estimated from finitely many rows. So half of the
+error probability of a question goes into an interval for what is true of the population of the fit,
+and the other half into a test against all values in this interval [1]_. For one-sided tests the
+hardest value is the end of the interval. A tree with few rows has promised little and cannot break
+it by itself. A decision that was wrong from the start is no alarm either: it counts as changed only
+if the leaf is wrong *and* its class shares are not those that were promised.
+
+**One error probability for all.** A quarter of alpha goes to the whole tree, and one to each of
+the three questions, there in equal parts to the leaves. By Bonferroni's inequality, the probability
+of any false alarm, over all leaves and all times, is at most alpha, if the intervals hold.
+
+References
+----------
+.. [1] Berger, R. L., Boos, D. D. (1994). P values maximized over a confidence set for the nuisance
+   parameter. Journal of the American Statistical Association 89, 1012-1016.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureleaf.arguments import FloatArray, check_one_label_per_row
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.estimators import TreeClassifier
+from sureleaf.formatting import count_of, interval, listed, percent, upper_first
+from sureleaf.levels.intervals import clopper_pearson_limits
+from sureleaf.levels.search import smallest_count
+from sureleaf.levels.sequential import (
+    capital_limit,
+    confidence_sequence,
+    log_bets,
+    log_capital,
+    start_share,
+    start_times,
+)
+from sureleaf.model.certificate import check_alpha
+from sureleaf.model.column_table import ColumnTable, json_value
+from sureleaf.model.seen_rows import row_prints
+from sureleaf.model.tree_model import TreeModel
+from sureleaf.monitoring.updates import check_tree
+from sureleaf.table import EncodedTable
+from sureleaf.table.schema import UNSEEN
+from sureleaf.tree import TrainingRows
+from sureleaf.tree.rules import leaf_rules
+
+Verdict = Literal["right", "wrong", "changed", "unknown"]
+
+Counts = NDArray[np.int64]
+
+RECOGNISED_ROWS = 16
+"""A batch with fewer different rows may equal an earlier one by chance."""
+
+DRAWN = 240
+"""Points of time that a state keeps for drawings; of more, every other one goes."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What was proven: at which row, and since about which row it has been so."""
+
+    row: int
+    since: int
+
+
+@dataclass
+class Stream:
+    """Counts of outcomes, now and at the starts of its tests: (row, counts) each."""
+
+    counts: Counts
+    starts: list[tuple[int, Counts]]
+
+    @classmethod
+    def empty(cls, n_outcomes: int) -> "Stream":
+        """Return a stream at its beginning."""
+        return cls(np.zeros(n_outcomes, np.int64), [(0, np.zeros(n_outcomes, np.int64))])
+
+    def extend(self, outcomes: NDArray[np.intp], rows: Counts) -> Counts:
+        """Add outcomes, with the numbers of their rows; return the counts after each of them."""
+        each = np.zeros((len(outcomes), len(self.counts)), np.int64)
+        each[np.arange(len(outcomes)), outcomes] = 1
+        path: Counts = self.counts + each.cumsum(axis=0)
+        clock = int(self.counts.sum())
+        for time in start_times(clock + 1, clock + len(outcomes)):
+            at = time - clock - 1
+            self.starts.append((int(rows[at]), path[at].copy()))
+        if len(path):
+            self.counts = path[-1].copy()
+        return path
+
+    def since(self, row: int) -> Counts:
+        """Return the counts of all outcomes since the start after this row."""
+        return self.counts - next(counts for start, counts in self.starts if start == row)
+
+
+def first_alarm(
+    path: Counts,
+    rows: Counts,
+    starts: Sequence[tuple[int, Counts]],
+    bets: FloatArray,
+    alpha: float,
+) -> Alarm | None:
+    """Return when the capital of any start first reaches what its part of alpha asks for.
+
+    The change is dated by the start whose capital is then the largest.
+    """
+    clock = path.sum(axis=1)
+    first = len(path)
+    for index, (_, counts) in enumerate(starts):
+        begin = int(np.searchsorted(clock, counts.sum(), side="right"))
+        if begin >= first:
+            continue
+        goal = -np.log(alpha * start_share(index))
+        reached = np.flatnonzero(log_capital(path[begin:first] - counts, bets) >= goal)
+        if len(reached):
+            first = begin + int(reached[0])
+    if first == len(path):
+        return None
+    begun = [one for one in starts if one[1].sum() < clock[first]]
+    since = np.array([counts for _, counts in begun])
+    best = int(log_capital(path[first] - since, bets).argmax())
+    return Alarm(int(rows[first]), begun[best][0])
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What a tree has promised about its leaves, with limits; one line per leaf.
+
+    - `classes`: shares of the classes among unseen rows; `most` is their upper limit.
+    - `accuracy`, `least`: of the decision, and its lower limit.
+    - `share`, `fewest_share`, `largest_share`: of the rows, with limits.
+    - `whole`, `whole_least`: accuracy of the tree, and its lower limit.
+    """
+
+    classes: FloatArray
+    most: FloatArray
+    accuracy: FloatArray
+    least: FloatArray
+    share: FloatArray
+    fewest_share: FloatArray
+    largest_share: FloatArray
+    whole: float
+    whole_least: float
+
+
+def promise_of(model: TreeModel, alpha: float) -> Promise:
+    """Return what a tree promises; half of alpha is for its limits, in the parts of a watch."""
+    leaves, levels = model.tree.leaf_ids, model.node_levels()
+    n_leaves, n_classes = len(leaves), len(model.classes)
+    part = alpha / 4 / n_leaves
+    classes, trials = levels.unseen_vectors()[leaves], levels.trials[leaves]
+    own = classes[np.arange(n_leaves), model.predicted_classes[leaves]]
+    n = float(model.node_rows[0])
+    share = model.leaf_counts.n / model.leaf_counts.n.sum()
+    whole, n_whole = float(share @ own), model.rows_known_by() or n
+    rivals = np.asarray(part / 4 / max(n_classes - 1, 1))
+    of_rows = clopper_pearson_limits(share * n, np.full(n_leaves, n), np.asarray(part / 4))
+    return Promise(
+        classes=classes,
+        most=clopper_pearson_limits(
+            classes * trials[:, np.newaxis], np.tile(trials[:, np.newaxis], n_classes), rivals
+        )[1],
+        accuracy=own,
+        least=clopper_pearson_limits(own * trials, trials, np.asarray(part / 2))[0],
+        share=share,
+        fewest_share=of_rows[0],
+        largest_share=of_rows[1],
+        whole=whole,
+        whole_least=float(
+            clopper_pearson_limits(
+                np.asarray(whole * n_whole), np.asarray(n_whole), np.asarray(alpha / 8)
+            )[0]
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WatchedLeaves(ColumnTable):
+    """One row per leaf, with what the rows so far say; NaN where they say nothing.
+
+    - `verdict`: of the decision: "right" or "wrong" if this is proven; "changed" if it is wrong and
+      the classes are not as was promised; else "unknown".
+    - `rows_needed`: rows with a label, of which so many would prove that the decision is right if
+      the leaf is as was promised; NaN if it is already decided, or no number would.
+    - `accuracy`, `low`, `high`: of the rows with a label, with limits that hold at all times and
+      for all leaves at once; `promised`, `promised_low`: what the tree has promised.
+    - `decision_since`, `accuracy_since`, `share_since`: the row after which a change began; NaN if
+      none is proven. These are the alarms.
+    """
+
+    leaf: NDArray[np.intp]
+    rule: NDArray[np.object_]
+    prediction: NDArray[Any]
+    verdict: NDArray[np.object_]
+    n: Counts
+    n_labelled: Counts
+    rows_needed: FloatArray
+    accuracy: FloatArray
+    low: FloatArray
+    high: FloatArray
+    promised: FloatArray
+    promised_low: FloatArray
+    share: FloatArray
+    promised_share: FloatArray
+    decision_since: FloatArray
+    accuracy_since: FloatArray
+    share_since: FloatArray
+    alarm: NDArray[np.bool_]
+    sentence: NDArray[np.object_]
+
+
+@dataclass
+class WatchCounts:
+    """All that a watch has counted; `sureleaf.monitoring.watch_state` writes it into a file.
+
+    - `rows`: a stream of leaves, the last outcome for rows that end above the leaves.
+    - `leaves`: for each leaf, a stream of classes.
+    - `whole`: a stream of right and wrong decisions.
+    - `alarms`: by question, and leaf (-1 for the whole tree).
+    - `pending`: the leaf of rows whose label is still to come, by the digest of their key.
+    - `settled`: digests of the keys of all other rows.
+    - `sources`: digests of what was added.
+    - `new_categories`, `new_missing`: rows by column with what the fit has never seen there.
+    - `history`: after each addition the rows, and per leaf the rows with a label and those decided
+      correctly.
+    """
+
+    rows: Stream
+    leaves: list[Stream]
+    whole: Stream
+    alarms: dict[tuple[str, int], Alarm] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
+    settled: set[str] = field(default_factory=set)
+    sources: list[str] = field(default_factory=list)
+    new_categories: dict[str, int] = field(default_factory=dict)
+    new_missing: dict[str, int] = field(default_factory=dict)
+    history: list[tuple[int, Counts, Counts]] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, n_leaves: int, n_classes: int) -> "WatchCounts":
+        """Return counts of no rows."""
+        leaves = [Stream.empty(n_classes) for _ in range(n_leaves)]
+        return cls(Stream.empty(n_leaves + 1), leaves, Stream.empty(2))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows so far."""
+        return int(self.rows.counts.sum())
+
+    @property
+    def n_labelled(self) -> int:
+        """Rows with a label so far, also those that end above the leaves."""
+        return int(self.whole.counts.sum())
+
+
+class Watch:
+    """Whether the leaves of a tree are still right, while rows arrive.
+
+    One may look after every row, for ever: the probability of any false alarm, over all leaves and
+    all times, is at most alpha. A watch holds counts, never rows.
+
+    Parameters
+    ----------
+    tree : TreeClassifier
+        A fitted tree whose classes have no weights.
+    alpha : float
+        The probability of any false alarm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sureleaf import TreeClassifier, Watch
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((1000, 1))
+    >>> y = np.where(rng.random(1000) < 0.8, X[:, 0] > 0.5, X[:, 0] < 0.5)
+    >>> watch = Watch(TreeClassifier().fit(X[:500], y[:500]))
+    >>> watch.add(X[500:], y[500:]).alarm
+    False
+    >>> print(watch)
+    No alarm after 500 rows, 500 of them with a label.
+    """
+
+    def __init__(self, tree: TreeClassifier, alpha: float = 0.05) -> None:
+        check_tree("tree", tree)
+        alpha = check_alpha(alpha)
+        if tree.class_weight is not None:
+            raise InvalidArgumentError(
+                "tree must be fitted without class_weight, because its leaves then count weights "
+                f"and not rows; got class_weight={tree.class_weight!r}. Fit it with cost=, which "
+                "weighs no rows."
+            )
+        self.tree, self.alpha = tree, float(alpha)
+        self.model = tree.complete_model()
+        n_leaves = self.model.tree.n_leaves
+        self.counts = WatchCounts.empty(n_leaves, len(self.model.classes))
+        self.loaded_from: str | None = None
+
+    # ---- what is promised, and the tests of it ---------------------------------------------------
+
+    @cached_property
+    def promise(self) -> Promise:
+        """What the tree has promised."""
+        return promise_of(self.model, self.alpha)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the tree: its tests, classes, decisions and class counts."""
+        model, tree = self.model, self.model.tree
+        digest = hashlib.sha256(repr((model.classes.tolist(), model.schema)).encode())
+        for part in (
+            *(tree.feature, tree.threshold, tree.children, tree.category_branch),
+            *(tree.missing_branch, tree.class_counts, model.predicted_classes.astype(np.int64)),
+        ):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def decisions(self) -> NDArray[np.intp]:
+        """The class, or decision, of each leaf."""
+        codes: NDArray[np.intp] = self.model.predicted_classes[self.model.tree.leaf_ids]
+        return codes
+
+    @cached_property
+    def regret(self) -> FloatArray:
+        """What each decision (columns) costs more than the right one, by class (lines)."""
+        rule, n_classes = self.model.rule, len(self.model.classes)
+        matrix: FloatArray = 1.0 - np.eye(n_classes) if rule is None else rule.regret
+        return matrix
+
+    def _extra_costs(self, line: int) -> Iterator[FloatArray]:
+        """Return what the decision of a leaf costs more than each other one, by class."""
+        own = int(self.decisions[line])
+        for other in range(len(self.model.classes)):
+            extra = self.regret[:, own] - self.regret[:, other]
+            if other != own and extra.min() < 0 < extra.max():
+                yield extra
+
+    def _tests_of_leaf(self, line: int) -> Iterator[tuple[str, FloatArray, float]]:
+        """Return the question, bets and error probability of each test of the classes of a leaf."""
+        part, n_classes = self.alpha / 4 / len(self.decisions), len(self.model.classes)
+        own, classes = int(self.decisions[line]), np.arange(n_classes)
+        rivals = max(n_classes - 1, 1)
+        for extra in self._extra_costs(line):
+            yield "wrong", log_bets(extra), part / (1 if n_classes == 2 else 2 * rivals)
+        if (least := float(self.promise.least[line])) > 0:
+            yield "accuracy", log_bets(least - (classes == own)), part / 2
+        if n_classes > 2:
+            for other in classes[classes != own].tolist():
+                if (most := float(self.promise.most[line, other])) < 1:
+                    yield "risen", log_bets((classes == other) - most), part / 4 / rivals
+
+    # ---- adding rows -----------------------------------------------------------------------------
+
+    def add(self, X: Any, y: Any = None, *, keys: Any = None, source: str | None = None) -> Self:
+        """Count rows, in the order in which they came, and look after every one of them.
+
+        Parameters
+        ----------
+        X : table
+            Rows with the columns of the tree, which it has not seen.
+        y : array-like, optional
+            Their labels; None or NaN for a label that is not known.
+        keys : array-like, optional
+            A name for each row. A label that comes later, with the same key, is counted in the leaf
+            that the row was in; a key whose label is known is not counted again. Digests of keys
+            are kept.
+        source : str, optional
+            What the rows are, such as the digest of a file: the same cannot be added twice. By
+            default their cells, if there are 16 different rows or more.
+
+        Returns
+        -------
+        Watch
+            Itself.
+        """
+        table = self.model.encode(X, estimator="Watch", warn=False)
+        codes = self._codes(y, table.n_rows)
+        digests = self._digests(keys, table.n_rows)
+        sources = self._sources(table, codes, digests, source)
+        ids, ends = self.model.tree.leaf_ids, self.model.apply(table)
+        line = np.searchsorted(ids, ends)
+        is_leaf = ids[np.minimum(line, len(ids) - 1)] == ends
+        line = np.where(is_leaf, line, len(ids))
+        is_new, is_counted = np.ones((2, table.n_rows), dtype=bool)
+        if digests is not None:
+            is_new, is_counted = self._settle(digests, line, codes)
+        self._note_columns(table, is_new)
+        numbers = self.counts.n_rows + np.cumsum(is_new)
+        self._count_rows(line[is_new], numbers[is_new])
+        is_counted &= codes >= 0
+        self._count_labels(line[is_counted], codes[is_counted], numbers[is_counted])
+        self.counts.sources += sources
+        self._remember()
+        return self
+
+    def label(self, y: Any, *, keys: Any) -> Self:
+        """Count labels that come later, without the cells of their rows.
+
+        Parameters
+        ----------
+        y : array-like
+            Labels; None or NaN for one that is still not known.
+        keys : array-like
+            The keys with which the rows were added.
+
+        Returns
+        -------
+        Watch
+            Itself.
+        """
+        codes = self._codes(y, len(keys))
+        digests = self._digests(keys, len(codes)) or []
+        known = self.counts.settled | set(self.counts.pending)
+        unknown = [key for key, one in zip(keys, digests, strict=True) if one not in known]
+        if unknown:
+            raise InvalidArgumentError(
+                f"keys must be those of rows that were added; got {unknown[0]!r} too. Add this row "
+                "with its cells; nothing was counted."
+            )
+        line = np.zeros(len(codes), dtype=np.intp)
+        _, is_counted = self._settle(digests, line, codes)
+        numbers = np.full(len(codes), self.counts.n_rows)
+        is_counted &= codes >= 0
+        self._count_labels(line[is_counted], codes[is_counted], numbers[is_counted])
+        self._remember()
+        return self
+
+    def _settle(
+        self, digests: list[str], line: NDArray[np.intp], codes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows are new, and which have a label that was not counted before.
+
+        A row that was counted without its label keeps the leaf that it was in.
+        """
+        pending, settled = self.counts.pending, self.counts.settled
+        is_new, is_counted = np.zeros((2, len(codes)), dtype=bool)
+        for row, digest in enumerate(digests):
+            is_new[row] = digest not in pending and digest not in settled
+            is_counted[row] = digest not in settled
+            if digest in settled:
+                continue
+            if digest in pending:
+                line[row] = pending[digest]
+            if codes[row] < 0:
+                pending[digest] = int(line[row])
+            else:
+                pending.pop(digest, None)
+                settled.add(digest)
+        return is_new, is_counted
+
+    def _codes(self, y: Any, n_rows: int) -> NDArray[np.intp]:
+        """Return the classes of labels as codes, -1 for those that are not known."""
+        if y is None:
+            return np.full(n_rows, -1, dtype=np.intp)
+        labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else y
+        code_of = {label: code for code, label in enumerate(self.model.classes.tolist())}
+        codes = np.full(len(labels), -1, dtype=np.intp)
+        for row, label in enumerate(labels):
+            if label is None or label != label:
+                continue
+            if label not in code_of:
+                raise InvalidArgumentError(
+                    f"y must have the classes {self.model.classes.tolist()}; got {label!r} too."
+                )
+            codes[row] = code_of[label]
+        check_one_label_per_row(n_rows, codes)
+        return codes
+
+    def _digests(self, keys: Any, n_rows: int) -> list[str] | None:
+        if keys is None:
+            return None
+        values = keys.tolist() if hasattr(keys, "tolist") else list(keys)
+        if len(values) != n_rows or len(set(values)) != n_rows:
+            raise InvalidArgumentError(
+                f"keys must be different, one for each of {n_rows} rows; got {len(values)}, "
+                f"{len(set(values))} of them different."
+            )
+        salt = self.fingerprint
+        return [hashlib.sha256(f"{salt}{one}".encode()).hexdigest()[:16] for one in values]
+
+    def _sources(
+        self,
+        table: EncodedTable,
+        codes: NDArray[np.intp],
+        digests: list[str] | None,
+        source: str | None,
+    ) -> list[str]:
+        """Return the digests of what is added; raise an error if it was added or seen before."""
+        if not table.n_rows:
+            raise InvalidArgumentError("X must have rows; got none.")
+        labels = codes.astype(np.int32)
+        rows = TrainingRows(table, labels, len(self.model.classes))
+        if (known := codes >= 0).any():
+            part = np.flatnonzero(known)
+            self.model.refuse_seen(TrainingRows(table[part], labels[part], rows.n_classes))
+        cells = row_prints(replace(rows, labels=labels + 1, n_classes=rows.n_classes + 1), 1)
+        found = [] if source is None else [source]
+        if len(np.unique(cells)) >= RECOGNISED_ROWS:
+            text = "".join(digests or [])
+            found.append(hashlib.sha256(cells.tobytes() + text.encode()).hexdigest())
+        if any(one in self.counts.sources for one in found):
+            raise InvalidArgumentError(
+                "X and y must be rows that the watch has not counted; got exactly those of an "
+                "earlier addition. Give other rows; nothing was added."
+            )
+        return found
+
+    def _note_columns(self, table: EncodedTable, is_new: NDArray[np.bool_]) -> None:
+        """Count what the fit has never seen in a column."""
+        for index, column in enumerate(self.model.schema):
+            missing = table.is_missing(index)[is_new]
+            unseen = 0
+            if column.is_coded:
+                unseen = int((table.columns[index][is_new] == UNSEEN).sum())
+            for noted, n in (
+                (self.counts.new_categories, unseen),
+                (self.counts.new_missing, 0 if column.has_missing else int(missing.sum()) - unseen),
+            ):
+                if n:
+                    noted[str(column.name)] = noted.get(str(column.name), 0) + n
+
+    def _count_rows(self, line: NDArray[np.intp], numbers: Counts) -> None:
+        self._test_shares(self.counts.rows.extend(line, numbers), numbers)
+
+    def _test_shares(self, path: Counts, numbers: Counts) -> None:
+        promise, starts, part = self.promise, self.counts.rows.starts, self.alpha / 16
+        part /= len(self.decisions)
+        clock = path.sum(axis=1)
+        for line in range(len(self.decisions)):
+            if ("share", line) in self.counts.alarms or not len(path):
+                continue
+            own = np.column_stack([path[:, line], clock - path[:, line]])
+            of_starts = [
+                (row, np.array([counts[line], counts.sum() - counts[line]]))
+                for row, counts in starts
+            ]
+            found = []
+            for sign, limit in ((1, promise.largest_share), (-1, promise.fewest_share)):
+                share = float(limit[line])
+                if not 0 < share < 1 or not _may_alarm(own, of_starts, share, part):
+                    continue
+                bets = log_bets([sign * (1 - share), -sign * share])
+                alarm = first_alarm(own, numbers, of_starts, bets, part)
+                found += [] if alarm is None else [alarm]
+            if found:
+                self.counts.alarms["share", line] = min(found, key=lambda one: one.row)
+
+    def _count_labels(
+        self, line: NDArray[np.intp], codes: NDArray[np.intp], numbers: Counts
+    ) -> None:
+        n_leaves = len(self.decisions)
+        for leaf in np.unique(line[line < n_leaves]).tolist():
+            mine = line == leaf
+            path = self.counts.leaves[leaf].extend(codes[mine], numbers[mine])
+            self._test_leaf(leaf, path, numbers[mine])
+        inside = line < n_leaves
+        wrong = (self.decisions[line[inside]] != codes[inside]).astype(np.intp)
+        self._test_whole(self.counts.whole.extend(wrong, numbers[inside]), numbers[inside])
+
+    def _test_leaf(self, leaf: int, path: Counts, numbers: Counts) -> None:
+        stream, alarms = self.counts.leaves[leaf], self.counts.alarms
+        for question, bets, alpha in self._tests_of_leaf(leaf):
+            if (question, leaf) not in alarms:
+                alarm = first_alarm(path, numbers, stream.starts, bets, alpha)
+                if alarm is not None:
+                    alarms[question, leaf] = alarm
+
+    def _test_whole(self, path: Counts, numbers: Counts) -> None:
+        least = self.promise.whole_least
+        if len(path) and least > 0 and ("accuracy", -1) not in self.counts.alarms:
+            bets = log_bets([least - 1.0, least])
+            alarm = first_alarm(path, numbers, self.counts.whole.starts, bets, self.alpha / 8)
+            if alarm is not None:
+                self.counts.alarms["accuracy", -1] = alarm
+
+    def _remember(self) -> None:
+        counts = self.counts
+        every = np.array([stream.counts for stream in counts.leaves])
+        right = every[np.arange(len(every)), self.decisions]
+        counts.history.append((counts.n_rows, every.sum(axis=1), right))
+        if len(counts.history) > DRAWN:
+            counts.history = counts.history[1::2]
+
+    # ---- two sites -------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> "Watch":
+        """Add the counts of two sites, which watch the same tree on different rows.
+
+        The sum is one stream in which the rows of both have no common order. So its tests start at
+        the first row only; they start anew with the rows that come later. Two watches cannot be
+        added if one of them has an alarm: its rows are not from the population of the other.
+        """
+        if not isinstance(other, Watch):
+            return NotImplemented
+        first, second = self.counts, other.counts
+        problem = ""
+        if (self.fingerprint, self.alpha) != (other.fingerprint, other.alpha):
+            problem = "are of different trees, or have a different alpha"
+        elif set(first.sources) & set(second.sources):
+            problem = "have counted the same rows"
+        elif (first.settled | set(first.pending)) & (second.settled | set(second.pending)):
+            problem = "have rows with the same key"
+        elif first.alarms or second.alarms:
+            problem = "have an alarm, so that the rows of one are not like those of the other"
+        if problem:
+            raise InvalidArgumentError(
+                f"two watches must be of the same tree, on different rows, without an alarm, to be "
+                f"added; these {problem}. Look at each of them by itself."
+            )
+        total = Watch(self.tree, self.alpha)
+
+        def joined(one: Stream, two: Stream) -> Stream:
+            return Stream(one.counts + two.counts, one.starts[:1])
+
+        columns = [
+            {name: a.get(name, 0) + b.get(name, 0) for name in (*a, *b)}
+            for a, b in (
+                (first.new_categories, second.new_categories),
+                (first.new_missing, second.new_missing),
+            )
+        ]
+        total.counts = WatchCounts(
+            rows=joined(first.rows, second.rows),
+            leaves=[joined(*pair) for pair in zip(first.leaves, second.leaves, strict=True)],
+            whole=joined(first.whole, second.whole),
+            pending=first.pending | second.pending,
+            settled=first.settled | second.settled,
+            sources=[*first.sources, *second.sources],
+            new_categories=columns[0],
+            new_missing=columns[1],
+        )
+        now = np.array([total.counts.n_rows])
+        total._test_shares(total.counts.rows.counts[np.newaxis], now)
+        for leaf, stream in enumerate(total.counts.leaves):
+            total._test_leaf(leaf, stream.counts[np.newaxis], now)
+        total._test_whole(total.counts.whole.counts[np.newaxis], now)
+        total._remember()
+        return total
+
+    # ---- answers ---------------------------------------------------------------------------------
+
+    @property
+    def alarm(self) -> bool:
+        """Whether a change is proven, of a leaf or of the whole tree."""
+        return ("accuracy", -1) in self.counts.alarms or bool(self.leaves().alarm.any())
+
+    def leaves(self) -> WatchedLeaves:
+        """Return what the rows so far say about each leaf."""
+        model, counts, promise = self.model, self.counts, self.promise
+        ids, n_leaves = model.tree.leaf_ids, len(self.decisions)
+        rules = leaf_rules(model.tree, model.schema)
+        every = np.array([stream.counts for stream in counts.leaves])
+        n = every.sum(axis=1)
+        right = every[np.arange(n_leaves), self.decisions]
+        low, high = confidence_sequence(right, n, self.alpha / 4 / n_leaves)
+        since = {
+            name: np.array([self._since(name, leaf) for leaf in range(n_leaves)])
+            for name in ("decision", "accuracy", "share")
+        }
+        verdicts = [self._verdict(leaf) for leaf in range(n_leaves)]
+        table = WatchedLeaves(
+            leaf=ids,
+            rule=np.array([rules[leaf] for leaf in ids.tolist()], dtype=object),
+            prediction=model.classes[self.decisions],
+            verdict=np.array(verdicts, dtype=object),
+            n=counts.rows.counts[:n_leaves].copy(),
+            n_labelled=n,
+            rows_needed=np.array(
+                [
+                    self._rows_needed(leaf) if verdict == "unknown" else np.nan
+                    for leaf, verdict in enumerate(verdicts)
+                ]
+            ),
+            accuracy=np.divide(right, n, out=np.full(n_leaves, np.nan), where=n > 0),
+            low=low,
+            high=high,
+            promised=promise.accuracy,
+            promised_low=promise.least,
+            share=counts.rows.counts[:n_leaves] / max(counts.n_rows, 1),
+            promised_share=promise.share,
+            decision_since=since["decision"],
+            accuracy_since=since["accuracy"],
+            share_since=since["share"],
+            alarm=np.isfinite(np.column_stack(list(since.values()))).any(axis=1),
+            sentence=np.full(n_leaves, "", dtype=object),
+        )
+        texts = [" ".join(self._sentences(table, leaf)) for leaf in range(n_leaves)]
+        return replace(table, sentence=np.array(texts, dtype=object))
+
+    def _since(self, question: str, leaf: int) -> float:
+        alarms = self.counts.alarms
+        if question == "decision":
+            is_other = ("accuracy", leaf) in alarms or ("risen", leaf) in alarms
+            question = "wrong" if is_other else ""
+        alarm = alarms.get((question, leaf))
+        return np.nan if alarm is None else float(alarm.since)
+
+    def _verdict(self, leaf: int) -> Verdict:
+        if np.isfinite(self._since("decision", leaf)):
+            return "changed"
+        if ("wrong", leaf) in self.counts.alarms:
+            return "wrong"
+        now = self.counts.leaves[leaf].counts.astype(np.float64)
+        return "right" if self._is_right(leaf, now) else "unknown"
+
+    def _is_right(self, leaf: int, counts: FloatArray) -> bool:
+        """Whether so many rows by class prove that no other decision is better."""
+        goal = -np.log(self.alpha / 4 / len(self.decisions))
+        return all(
+            log_capital(counts, log_bets(-extra)) >= goal for extra in self._extra_costs(leaf)
+        )
+
+    def _rows_needed(self, leaf: int) -> float:
+        shares = self.promise.classes[leaf]
+        if any(shares @ extra >= 0 for extra in self._extra_costs(leaf)):
+            return np.nan
+        return float(smallest_count(lambda n: self._is_right(leaf, n * shares)))
+
+    def _sentences(self, table: WatchedLeaves, leaf: int) -> Iterator[str]:
+        label, promise = table.prediction[leaf], self.promise
+        stream, right = self.counts.leaves[leaf], int(self.decisions[leaf])
+        n, n_labelled = int(table.n[leaf]), int(table.n_labelled[leaf])
+        verdict, needed = table.verdict[leaf], table.rows_needed[leaf]
+        best = "the best decision" if self.model.rule is not None else "the most frequent class"
+        if verdict == "changed":
+            since = int(table.decision_since[leaf])
+            part = stream.since(since)
+            yield (
+                f"No longer right since about row {since + 1:,}: {label!s} is the class of "
+                f"{percent(part[right] / part.sum())} of {count_of(int(part.sum()), 'row')} since "
+                f"then, and not {best}."
+            )
+        elif verdict == "wrong":
+            yield (
+                f"Not right: {label!s} is not {best}. That need not be a change, because the rows "
+                "of the fit do not exclude it."
+            )
+        elif verdict == "right":
+            yield f"Still right: {label!s} is {best}."
+        elif np.isfinite(needed):
+            yield (
+                f"Not enough rows to tell: {n_labelled:,} with a label; about {needed:,.0f} are "
+                "needed if the leaf is as promised."
+            )
+        else:
+            yield f"Not enough rows to tell: {n_labelled:,} with a label."
+        if n_labelled:
+            limits = interval(table.low[leaf], table.high[leaf])
+            yield (
+                f"Right for {percent(table.accuracy[leaf])} of {count_of(n_labelled, 'row')} "
+                f"({limits}); promised {percent(promise.accuracy[leaf])} "
+                f"(at least {percent(promise.least[leaf])})."
+            )
+        if np.isfinite(table.accuracy_since[leaf]):
+            since = int(table.accuracy_since[leaf])
+            part = stream.since(since)
+            yield (
+                f"Less accurate than promised since about row {since + 1:,}: "
+                f"{percent(part[right] / part.sum())}."
+            )
+        if np.isfinite(table.share_since[leaf]):
+            since = int(table.share_since[leaf])
+            part = self.counts.rows.since(since)
+            share = part[leaf] / part.sum()
+            limits = interval(promise.fewest_share[leaf], promise.largest_share[leaf])
+            more = "More" if share > promise.share[leaf] else "Fewer"
+            yield (
+                f"{more} rows reach it since about row {since + 1:,}: {percent(share)}, promised "
+                f"{percent(promise.share[leaf])} ({limits})."
+            )
+        if n_labelled < n:
+            yield f"{upper_first(count_of(n - n_labelled, 'row'))} without a label."
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        counts = self.counts
+        table = self.leaves()
+        rows = f"{count_of(counts.n_rows, 'row')}, {counts.n_labelled:,} of them with a label"
+        if not self.alarm:
+            return f"No alarm after {rows}."
+        changed = int((table.verdict == "changed").sum())
+        parts = [
+            f"{count_of(changed, 'leaf', 'leaves')} no longer right" if changed else "",
+            self._number("less accurate than promised", table.accuracy_since),
+            self._number("reached by more or fewer rows", table.share_since),
+            "the whole tree less accurate than promised"
+            if ("accuracy", -1) in counts.alarms
+            else "",
+        ]
+        return f"Alarm after {rows}: {listed([one for one in parts if one])}."
+
+    @staticmethod
+    def _number(what: str, since: FloatArray) -> str:
+        n = int(np.isfinite(since).sum())
+        return f"{count_of(n, 'leaf', 'leaves')} {what}" if n else ""
+
+    def sentences(self) -> list[str]:
+        """Return the answer in sentences: in one, about the whole tree, and about the rows."""
+        counts, promise, lines = self.counts, self.promise, [self.headline]
+        n = counts.n_labelled
+        if n:
+            low, high = self.whole_sequence()
+            lines.append(
+                f"The whole tree is right for {percent(counts.whole.counts[0] / n)} of "
+                f"{count_of(n, 'row')} with a label ({interval(low, high)} at any time); promised "
+                f"{percent(promise.whole)} (at least {percent(promise.whole_least)})."
+            )
+        alarm = counts.alarms.get(("accuracy", -1))
+        if alarm is not None:
+            part = counts.whole.since(alarm.since)
+            lines.append(
+                f"Less accurate than promised since about row {alarm.since + 1:,}: "
+                f"{percent(part[0] / part.sum())}."
+            )
+        if counts.pending:
+            lines.append(f"{upper_first(count_of(len(counts.pending), 'row'))} wait for a label.")
+        for noted, what in (
+            (counts.new_categories, "categories that the fit has never seen"),
+            (counts.new_missing, "missing values, where the fit has seen none"),
+        ):
+            if noted:
+                columns = [f"{name} ({rows:,})" for name, rows in sorted(noted.items())]
+                lines.append(f"Rows with {what}: {listed(columns)}.")
+        outside = int(counts.rows.counts[-1])
+        if outside:
+            lines.append(f"{upper_first(count_of(outside, 'row'))} ended above the leaves.")
+        return lines
+
+    def whole_sequence(self) -> tuple[float, float]:
+        """Return the limits of the accuracy of the whole tree, which hold at all times."""
+        low, high = confidence_sequence(
+            self.counts.whole.counts[0], self.counts.n_labelled, self.alpha / 4
+        )
+        return float(low), float(high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values for JSON, and for the page."""
+        counts, n_leaves = self.counts, len(self.decisions)
+        low, high = self.whole_sequence()
+        alarm = counts.alarms.get(("accuracy", -1))
+        every = [(row, n.sum(), right.sum()) for row, n, right in counts.history]
+        whole = self._history(np.array(every), self.alpha / 4) if every else []
+        drawn = [
+            self._history(
+                np.array([(row, n[leaf], right[leaf]) for row, n, right in counts.history]),
+                self.alpha / 4 / n_leaves,
+            )
+            for leaf in range(n_leaves)
+        ]
+        n = counts.n_labelled
+        return {
+            "schema": "sureleaf-watch-answer/1",
+            "alarm": self.alarm,
+            "alpha": self.alpha,
+            "rows": counts.n_rows,
+            "labelled": n,
+            "pending": len(counts.pending),
+            "sentences": self.sentences(),
+            "classes": [json_value(label) for label in self.model.classes],
+            "new_categories": counts.new_categories,
+            "new_missing": counts.new_missing,
+            "tree": {
+                "accuracy": float(counts.whole.counts[0] / n) if n else None,
+                "low": low,
+                "high": high,
+                "promised": self.promise.whole,
+                "promised_low": self.promise.whole_least,
+                "accuracy_since": None if alarm is None else alarm.since,
+                "history": whole,
+            },
+            "leaves": [
+                {**record, "history": history}
+                for record, history in zip(self.leaves().records(), drawn, strict=True)
+            ],
+        }
+
+    def _history(self, points: NDArray[Any], alpha: float) -> list[list[float]]:
+        """Return rows, accuracy and limits at each time that is kept and had labels."""
+        points = points[points[:, 1] > 0]
+        low, high = confidence_sequence(points[:, 2], points[:, 1], alpha)
+        columns = [points[:, 0], points[:, 2] / np.maximum(points[:, 1], 1), low, high]
+        drawn: list[list[float]] = np.column_stack(columns).tolist()
+        return drawn
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Save the watch, with its tree, as JSON; the file is complete or absent.
+
+        A file that has changed since this watch was loaded is not overwritten.
+        """
+        from sureleaf.monitoring.watch_state import save_watch
+
+        save_watch(self, path)
+
+    @classmethod
+    def load(cls, path: Any, tree: TreeClassifier | None = None) -> "Watch":
+        """Load what `save` wrote; if a tree is given, it must be the one that is watched."""
+        from sureleaf.monitoring.watch_state import load_watch
+
+        return load_watch(path, tree)
+
+    def __str__(self) -> str:
+        return self.headline
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.sentences(), repr(self.leaves())])
+
+
+def _may_alarm(
+    path: Counts, starts: Sequence[tuple[int, Counts]], share: float, alpha: float
+) -> bool:
+    """Whether a test of a share may reach its goal; a quick upper limit, since this is rare."""
+    for index, (_, counts) in enumerate(starts):
+        since = path - counts
+        n = since.sum(axis=1)
+        kept = n > 0
+        limit = capital_limit(since[kept, 0], n[kept], share)
+        if len(limit) and limit.max() >= -np.log(alpha * start_share(index)):
+            return True
+    return False
