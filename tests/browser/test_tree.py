@@ -1,10 +1,14 @@
 """The diagram can be opened, searched, walked by keys, and says what a leaf knows."""
 
+import json
+import shlex
 from typing import Any
 
 import pytest
 
+from sureleaf import levels
 from tests.browser.conftest import Show
+from tests.cli.command import sureleaf_here as sureleaf
 from tests.report.page_documents import document
 
 
@@ -116,6 +120,26 @@ def test_a_large_tree_opens_step_by_step_and_is_searched(show: Show) -> None:
         " <= document.querySelector('#tree-view').clientWidth + 1"
     )
     assert inside
+
+
+def test_a_split_has_the_command_that_compares_it_with_no_split(show: Show) -> None:
+    made = document(n_leaves=5)
+    nodes = made["tree"]["nodes"]
+    page = show(made)
+    page.locator('#tree-view [data-node="0"]').click()
+    words = shlex.split(page.locator("#node-panel code").inner_text())
+    assert words[:2] == ["sureleaf", "plan"]
+    done = sureleaf(*words[1:], "--json")
+    assert done.returncode == 0, done.stderr
+    five = json.loads(done.stdout)["splits"]["levels"][:2]
+    counts = [nodes[child]["counts"] for child in nodes[0]["children"]]
+    rows = [sum(count) for count in counts]
+    p_max = [max(count) / sum(count) for count in counts]
+    tree = levels.tree_levels(5, [n / sum(rows) for n in rows], p_max)
+    whole = max(nodes[0]["counts"]) / nodes[0]["n"]
+    assert [one["utility"] for one in five] == pytest.approx(
+        [levels.utility(5, whole), tree.utility], abs=1e-3
+    )
 
 
 def test_a_click_on_a_leaf_tells_all_about_it(show: Show) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sureleaf import TreeClassifier
+from sureleaf import TreeClassifier, levels
 from tests.cli.command import run
 
 LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
@@ -44,6 +44,29 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
     code, _, err = run(capsys, "leaves", path)
     assert code == 2
     assert "needs a model of one tree; got model.sureleaf with a BaggedTreesClassifier" in err
+
+
+@pytest.mark.parametrize("method", ["mle", "blend", "entropic"])
+def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys, tmp_path, method):
+    path = str(tmp_path / "model.sureleaf")
+    run(capsys, "fit", LABOR, "--tree", "c45", "--target", "class", "-o", path)
+    paper = ("--levels-from", "training", "--method", method, "--json")
+    saved = run(capsys, "leaves", path, *paper)
+    assert saved == run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", *paper)
+    first = json.loads(saved[1])["leaves"][0]
+    p_max = levels.estimate_p_max(max(first["counts"]), first["n"], method=method)
+    share = first["n"] / 57
+    assert first["confidence"] == pytest.approx(levels.node_confidence(57, share, p_max))
+    assert first["utility"] == pytest.approx(levels.node_utility(57, share, p_max))
+    code, _, err = run(capsys, "leaves", path, "--levels-from", "honest")
+    assert (code, "goes with a table" in err) == (2, True)
+
+
+def test_a_tree_of_set_aside_rows_has_no_levels_of_training_rows(capsys, tmp_path):
+    path = str(tmp_path / "model.sureleaf")
+    run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--levels-from", "honest")
+    code, _, err = run(capsys, "leaves", path, "--levels-from", "training")
+    assert (code, "rows that did not grow it" in err) == (2, True)
 
 
 def test_leaves_in_json_are_those_of_the_model(capsys):

@@ -79,9 +79,17 @@ def test_splits_of_a_node_are_compared_with_no_split() -> None:
     expected = levels.tree_levels(21, [0.9, 0.1], [0.75, 0.75])
     assert (line["confidence"], line["utility"]) == pytest.approx(tuple(expected))
     text = " ".join(sureleaf(*arguments).stdout.split())
-    assert "The utility of no split is the highest with few rows, of A from 3 rows on." in text
+    assert "The utility of no split is the highest with few rows, of A from 2 rows on." in text
+    assert "B has more confidence than A from 58 rows on." in text
     rows = json.loads(sureleaf("plan", "--split", "90:0.75,10:0.75", "--json").stdout)["splits"]
     assert rows["levels"][1] == found["levels"][1]
+    thirds = ["plan", "--split", "0.333:0.7,0.333:0.8,0.333:0.9", "--json"]
+    assert sureleaf(*thirds).returncode == 0
+    one = sureleaf("plan", "--split", "90:0.75,10:0.75").stdout
+    assert (
+        "the smallest value that the splits allow; --p-max sets another, such as 0.75"
+        in " ".join(one.split())
+    )
     given = ["plan", "--split", "0.9:0.75,0.1:0.75", "--p-max", "0.72", "--json"]
     assert json.loads(sureleaf(*given).stdout)["splits"]["p_max"] == 0.72
 

@@ -1,6 +1,8 @@
 """sureleaf rank, run in this process."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 from tests.cli.command import run
@@ -32,3 +34,15 @@ def test_columns_are_ranked_by_impurity_on_request(capsys):
     code, _, err = run(capsys, "rank", LABOR, "--target", "class", "--by", "name")
     assert code == 2
     assert "utility" in err
+
+
+def test_the_plan_that_rank_links_to_compares_the_splits_of_its_two_best_columns(capsys):
+    code, out, _ = run(capsys, "rank", LABOR, "--target", "class")
+    assert code == 0
+    command = re.search(r"sureleaf (plan .*?) Confidence is", " ".join(out.split()))
+    words = shlex.split(command[1])
+    assert words.count("--split") == 2
+    assert words[1:3] == ["--p-max", f"{37 / 57:.4g}"]
+    code, out, _ = run(capsys, *words, "--json")
+    assert code == 0
+    assert {one["split"] for one in json.loads(out)["splits"]["levels"]} == {"no split", "A", "B"}

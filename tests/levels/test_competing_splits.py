@@ -8,7 +8,9 @@ from sureleaf.levels.competing_splits import (
     Split,
     best_splits,
     checked_split,
-    split_level,
+    crossings,
+    split_levels,
+    split_text,
     unsplit_p_max,
 )
 
@@ -17,9 +19,15 @@ A, B = Split((0.9, 0.1), (0.75, 0.75)), Split((0.2, 0.8), (0.75, 0.6875))
 
 
 def test_the_splits_of_figure_1_are_of_a_node_with_a_p_max_of_70_percent():
-    assert unsplit_p_max([A, B]) == pytest.approx(0.7)
-    assert unsplit_p_max([A]) == pytest.approx(0.7)  # .75 only if it changed no prediction
-    assert unsplit_p_max([Split((0.5, 0.5), (0.6, 0.6))]) == pytest.approx(0.5)
+    assert unsplit_p_max([A, B]) == pytest.approx([0.7])
+    assert unsplit_p_max([A]) == pytest.approx([0.7, 0.75])  # .75 if it changed no prediction
+    assert unsplit_p_max([Split((0.5, 0.5), (0.6, 0.6))]) == pytest.approx([0.5, 0.6])
+
+
+def test_splits_with_rounded_numbers_are_of_one_node():
+    humidity = Split((0.5, 0.5), (0.5714, 0.8571))
+    outlook = Split((0.2857, 0.3571, 0.3572), (1.0, 0.6, 0.6))
+    assert unsplit_p_max([humidity, outlook])[0] == pytest.approx(9 / 14, abs=1e-4)
 
 
 def test_splits_of_different_nodes_are_refused():
@@ -30,10 +38,13 @@ def test_splits_of_different_nodes_are_refused():
         unsplit_p_max([many])
 
 
+N = np.arange(1.0, 302.0)
+
+
 @pytest.mark.parametrize("level", ["confidence", "utility"])
-def test_the_best_split_is_that_of_the_highest_level_at_every_odd_number(level):
-    found = best_splits(level, [WHOLE, A, B], n_max=301)
-    for n in range(1, 302, 2):
+def test_the_best_split_has_the_highest_level_at_every_number_of_rows(level):
+    found = best_splits(N, split_levels(level, N, [WHOLE, A, B]))
+    for n in range(1, 302):
         values = [
             getattr(levels.tree_levels(n, split.shares, split.p_max), level)
             for split in (WHOLE, A, B)
@@ -42,14 +53,34 @@ def test_the_best_split_is_that_of_the_highest_level_at_every_odd_number(level):
         assert values[index] >= max(values) - 1e-9
 
 
-def test_no_split_is_best_with_few_rows_and_the_split_with_many():
-    found = best_splits("utility", [WHOLE, A])
-    assert found[0] == (1, 0)
-    assert found[-1].split == 1
-    n = found[-1].rows
-    assert split_level("utility", np.array([n]), A) > split_level("utility", np.array([n]), WHOLE)
-    before = np.array([n - 2])
-    assert split_level("utility", before, A) <= split_level("utility", before, WHOLE)
+def test_no_split_is_best_with_few_rows_and_the_split_from_two_rows_on():
+    assert best_splits(N, split_levels("utility", N, [WHOLE, A])) == ((1, 0), (2, 1))
+    assert levels.tree_levels(2, *A).utility > levels.utility(2, 0.7)
+    assert levels.tree_levels(1, *A).utility < levels.utility(1, 0.7)
+
+
+def test_a_split_that_leads_at_single_numbers_of_rows_is_left_out():
+    n = np.arange(1.0, 8.0)
+    values = np.array([[2, 2, 2, 2, 2, 2, 2], [1, 3, 1, 3, 1, 3, 3]])
+    assert best_splits(n, values) == ((1, 0), (6, 1))
+
+
+def test_a_crossing_is_where_one_level_passes_the_other_for_good():
+    for level in ("confidence", "utility"):
+        values = split_levels(level, N, [WHOLE, A, B])
+        assert crossings(N, values)
+        for rows, above, below in crossings(N, values):
+            ahead = values[above] - values[below]
+            assert (ahead[rows - 1 :] > -1e-9).all()
+            assert ahead[rows - 1] > 0 >= ahead[rows - 2]
+    flat = np.ones((2, 5))
+    assert crossings(np.arange(1.0, 6.0), flat) == ()
+    assert crossings(np.arange(1.0, 6.0), np.array([[2, 2, 2, 1, 1], [1, 1, 1, 1, 1]])) == ()
+
+
+def test_the_text_of_a_split_has_its_rows_or_else_its_shares():
+    assert split_text(np.array([5.0, 9.0]), np.array([0.6, 1.0])) == "5:0.6,9:1"
+    assert split_text(np.array([1.5, 4.5]), np.array([0.6, 0.7])) == "0.25:0.6,0.75:0.7"
 
 
 def test_a_split_has_one_p_max_per_share():

@@ -21,7 +21,7 @@ def test_levels_of_a_tree_are_those_of_the_theory_at_every_number_of_rows(model,
     name = f"whole tree, {len(leaves)} leaves"
     assert display.curves[name] == pytest.approx(expected)
     assert next(iter(display.curves)) == "no split"
-    assert display.n[-1] == pytest.approx(201, abs=2)
+    assert display.n[-1] == 200
     assert_texts_do_not_overlap(drawn(display))
     start, best = display.best()[-1]
     at = int(np.flatnonzero(display.n == start)[0])
@@ -62,6 +62,10 @@ def test_splits_of_ones_own_are_compared_with_no_split():
             expected = [getattr(tree_levels(n, shares, p_max), level) for n in display.n]
             assert display.curves[name] == pytest.approx(expected)
         assert_texts_do_not_overlap(drawn(display))
+        assert (display.crossings(), display.best()[-1][1]) == {
+            "confidence": ([(58, "B", "A")], "no split"),
+            "utility": ([(2, "A", "no split")], "A"),
+        }[level]
     marked = plots.LevelsDisplay.from_splits(splits, p_max=0.72, n_now=50)
     assert marked.curves["no split"][-1] == pytest.approx(0.72, abs=1e-3)
     assert_texts_do_not_overlap(drawn(marked))

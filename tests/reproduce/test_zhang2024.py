@@ -228,28 +228,22 @@ def test_the_standard_errors_are_those_of_a_simulation_of_10000_samples() -> Non
 # ---- the figures as numbers ----------------------------------------------------------------------
 
 
-def test_the_no_split_curves_are_those_of_one_node() -> None:
-    n = np.arange(1, 101)
-    for level, formula in (("confidence", levels.confidence), ("utility", levels.utility)):
-        found = split_curves(level)
-        np.testing.assert_allclose(found.curves["No split"], formula(n, 0.7), atol=1e-12)
+@pytest.mark.parametrize("level", ["confidence", "utility"])
+def test_the_curves_of_figures_1_and_2_are_10_and_11_of_the_printed_splits(level: str) -> None:
+    found = split_curves(level)
+    one = {"confidence": levels.confidence, "utility": levels.utility}[level]
+    np.testing.assert_allclose(found.curves["no split"], one(np.arange(1, 101), 0.7), atol=1e-12)
+    for name, shares, p_max in (
+        ("split A", [0.9, 0.1], [0.75, 0.75]),
+        ("split B", [0.2, 0.8], [0.75, 0.6875]),
+    ):
+        expected = getattr(levels.tree_levels(np.arange(1, 101), shares, p_max), level)
+        np.testing.assert_allclose(found.curves[name], expected, atol=1e-12)
 
 
-def test_curves_approach_their_ceilings_from_below() -> None:
-    for level in ("confidence", "utility"):
-        found = split_curves(level, 400)
-        for name, curve in found.curves.items():
-            assert curve.max() <= found.ceilings[name] + 1e-12
-            assert curve[-1] == pytest.approx(found.ceilings[name], abs=1e-3)
-
-
-def test_crossings_are_where_the_order_changes_permanently() -> None:
-    for level in ("confidence", "utility"):
-        found = split_curves(level)
-        for crossing in found.crossings:
-            above, below = found.curves[crossing.above], found.curves[crossing.below]
-            assert (above[crossing.n - 1 :] > below[crossing.n - 1 :]).all()
-            assert above[crossing.n - 2] <= below[crossing.n - 2]
+def test_the_curves_of_figures_1_and_2_cross_twice() -> None:
+    assert split_curves("confidence").crossings() == [(58, "split B", "split A")]
+    assert split_curves("utility").crossings() == [(2, "split A", "no split")]
 
 
 def test_the_likelihoods_are_largest_at_the_estimates() -> None:

@@ -76,15 +76,21 @@ def leaves(
     - sureleaf leaves data.csv --target class --guarantee simultaneous
 
     - sureleaf leaves data.csv -t class --levels-from training --method blend
+
+    - sureleaf leaves model.sureleaf --levels-from training
     """
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.commands.predictions import is_model, load_tree
 
     n_left_out = 0
     if is_model(data):
-        _refuse_options_of_tables(tree, data.name, target=target, **vars(table))
+        from_training = tree.parameters == {"levels_from": "training"}
+        refused = TreeOptions() if from_training else tree
+        _refuse_options_of_tables(refused, data.name, target=target, **vars(table))
         model = options.decided_by(load_tree(data, "leaves"), cost)
+        model = model.with_training_levels() if from_training else model
     elif target is None and not data.exists():
         raise InvalidArgumentError(f"there is no file {str(data)!r}. Check its name.")
     else:

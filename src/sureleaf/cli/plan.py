@@ -132,8 +132,9 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
         shown += [
             "Utility, and in brackets confidence, by the rows of the node: (11) and (10).",
             planning.splits_table(splits),
-            f"No split: p_max = {splits.p_max:.4g} of the whole node.",
+            splits.of_no_split(),
             f"[bold]{splits.answer()}[/bold]",
+            *filter(None, [splits.crossings_in_words()]),
         ]
         plain["splits"] = splits.to_dict()
     if "p_max" in given and "split" not in given:
@@ -178,6 +179,10 @@ def _plan_splits(given: dict[str, Any], words: list[str]) -> "SplitsPlan":
     return plan_splits(splits, p_max=low)
 
 
+_ROUNDED_SHARE = 5e-4
+"""Shares may be typed with three decimals."""
+
+
 def _read_split(text: str) -> "Split":
     """Return the split that "0.9:0.75,0.1:0.75" describes."""
     from sureleaf.levels.competing_splits import checked_split
@@ -191,7 +196,9 @@ def _read_split(text: str) -> "Split":
             f"0.9:0.75,0.1:0.75; got {text!r}."
         ) from None
     total = sum(shares)
-    if all(share.is_integer() for share in shares) and total > 1:  # rows
+    is_rows = all(share.is_integer() for share in shares) and total > 1
+    is_rounded = abs(total - 1) < _ROUNDED_SHARE * len(shares)
+    if is_rows or is_rounded:
         shares = tuple(share / total for share in shares)
     return checked_split(shares, p_max)
 

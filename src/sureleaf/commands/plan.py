@@ -13,10 +13,12 @@ from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.formatting import count_of
 from sureleaf.levels.competing_splits import (
+    Level,
     Split,
     best_splits,
     checked_split,
-    split_level,
+    crossings,
+    split_levels,
     unsplit_p_max,
 )
 from sureleaf.levels.p_max_estimates import METHODS
@@ -243,19 +245,53 @@ class BestSplit:
 
 
 @dataclass(frozen=True)
+class SplitCrossing:
+    """From so many rows on, a level of one split is above that of another."""
+
+    level: str
+    from_rows: int
+    above: str
+    below: str
+
+
+@dataclass(frozen=True)
 class SplitsPlan(_InWords):
     """Splits of a node beside no split: their levels by rows, and where they cross."""
 
     p_max: float
+    other_p_max: tuple[float, ...]
     levels: tuple[SplitLevels, ...]
     best: tuple[BestSplit, ...]
+    crossings: tuple[SplitCrossing, ...]
 
     def answer(self) -> str:
         """Return the plan in sentences."""
-        return " ".join(_best_in_words(self, level) for level in ("utility", "confidence"))
+        return " ".join(_best_in_words(self, level) for level in _SPLIT_LEVELS)
+
+    def of_no_split(self) -> str:
+        """Say which p_max no split has, and which others the splits allow."""
+        text = f"No split: p_max = {self.p_max:.4g} of the whole node"
+        if not self.other_p_max:
+            return f"{text}."
+        others = " or ".join(f"{p:.4g}" for p in self.other_p_max)
+        return (
+            f"{text}, the smallest value that the splits allow; --p-max sets another, such as "
+            f"{others}, where more of their nodes have the same majority."
+        )
+
+    def crossings_in_words(self) -> str:
+        """Say where the levels of two splits cross; empty if they do not."""
+        found = [
+            f"{one.above} has more {one.level} than {one.below} from {one.from_rows:,} rows on"
+            for one in self.crossings
+        ]
+        return f"Crossings: {'; '.join(found)}." if found else ""
 
 
 _NO_SPLIT = "no split"
+_SPLIT_LEVELS: tuple[Level, Level] = ("utility", "confidence")
+_MOST_ROWS = 10_000
+"""Crossings are looked for up to so many rows."""
 _SHOWN_ROWS = (5, 11, 21, 51, 101, 201, 501, 1001)
 """Odd numbers, because an even number of rows gives a node the confidence of one row less."""
 
@@ -270,27 +306,30 @@ def plan_splits(splits: dict[str, Split], *, p_max: float | None = None) -> Spli
     >>> from sureleaf.levels.competing_splits import Split
     >>> plan = plan_splits({"A": Split((0.9, 0.1), (0.75, 0.75))})
     >>> round(plan.p_max, 6), [(one.from_rows, one.split) for one in plan.best[:2]]
-    (0.7, [(1, 'no split'), (3, 'A')])
+    (0.7, [(1, 'no split'), (2, 'A')])
     """
-    whole = unsplit_p_max(list(splits.values())) if p_max is None else p_max
-    named = {_NO_SPLIT: checked_split([1.0], [whole]), **splits}
-    names, values = list(named), list(named.values())
-    rows = np.array(_SHOWN_ROWS, dtype=float)
-    by_name = {
-        name: (split_level("confidence", rows, one), split_level("utility", rows, one))
-        for name, one in named.items()
-    }
+    allowed = unsplit_p_max(list(splits.values())) if p_max is None else [p_max]
+    named = {_NO_SPLIT: checked_split([1.0], allowed[:1]), **splits}
+    names, shown = list(named), np.array(_SHOWN_ROWS) - 1
+    n = np.arange(1.0, _MOST_ROWS + 1)
+    values = {level: split_levels(level, n, named.values()) for level in _SPLIT_LEVELS}
     return SplitsPlan(
-        p_max=whole,
+        p_max=allowed[0],
+        other_p_max=tuple(allowed[1:]),
         levels=tuple(
-            SplitLevels(n, name, float(sure[line]), float(useful[line]))
-            for line, n in enumerate(_SHOWN_ROWS)
-            for name, (sure, useful) in by_name.items()
+            SplitLevels(int(n[at]), name, *(float(values[k][i, at]) for k in _SPLIT_LEVELS[::-1]))
+            for at in shown
+            for i, name in enumerate(names)
         ),
         best=tuple(
             BestSplit(level, rows, names[index])
-            for level in ("utility", "confidence")
-            for rows, index in best_splits(level, values)
+            for level in _SPLIT_LEVELS
+            for rows, index in best_splits(n, values[level])
+        ),
+        crossings=tuple(
+            SplitCrossing(level, rows, names[above], names[below])
+            for level in _SPLIT_LEVELS
+            for rows, above, below in crossings(n, values[level])
         ),
     )
 

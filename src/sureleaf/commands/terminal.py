@@ -486,7 +486,8 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
         )
     if ranking.best_splits:
         splits = " ".join(f'--split "{split}"' for split in ranking.best_splits)
-        yield f"[dim]The best splits beside no split, by rows: sureleaf plan {splits}[/dim]"
+        given = f"--p-max {baseline:.4g} {splits}"
+        yield f"[dim]The best splits beside no split, by rows: sureleaf plan {given}[/dim]"
     for note in ranking.notes():
         yield f"[dim]{escape(note)}[/dim]"
 

@@ -20,6 +20,7 @@ from sureleaf.arguments import (
     thread_count,
 )
 from sureleaf.folds import fold_numbers
+from sureleaf.levels.competing_splits import split_text
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.cross_fitting import levels_of_rounds, predict_out_of_fold
 from sureleaf.model.fold_trees import FoldRows
@@ -127,7 +128,7 @@ def rank_columns(
             model = _cross_fitted(model, rows, fold_of, n_threads)
         levels = model.levels(method=method)
         measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
-        splits.append(_split_in_words(tree))
+        splits.append(_split_in_words(model))
     columns = np.array(measured, dtype=float).T
     line, sign, decimals = _SORTED_BY[by]
     key = np.where(np.isnan(columns[line]), np.inf, sign * columns[line].round(decimals))
@@ -178,16 +179,13 @@ def _cross_fitted(
 _SHOWN_BRANCHES = 12
 
 
-def _split_in_words(tree: Tree) -> str:
+def _split_in_words(model: TreeModel) -> str:
     """Rows and p_max of every branch of a split between two classes; empty for other splits."""
-    counts = tree.class_counts[tree.leaf_ids]
-    if counts.shape[1] != 2 or not 1 < tree.n_leaves <= _SHOWN_BRANCHES:
+    leaves = model.tree.leaf_ids[model.leaf_counts.n > 0]
+    if len(model.classes) != 2 or not 1 < len(leaves) <= _SHOWN_BRANCHES:
         return ""
-    counts = counts[counts.sum(axis=1) > 0]
-    n = counts.sum(axis=1)
-    return ",".join(
-        f"{share:.6g}:{p:.4g}" for share, p in zip(n / n.sum(), counts.max(axis=1) / n, strict=True)
-    )
+    p_max = np.maximum(model.node_levels().probability[leaves], 0.5)
+    return split_text(model.node_rows[leaves], p_max)
 
 
 def _impurities(tree: Tree, rows: TrainingRows) -> tuple[float, float]:

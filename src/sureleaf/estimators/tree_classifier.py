@@ -1020,6 +1020,27 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         fit = replace(fit, settings=settings)
         return self._shell(changed, fit, leaf_estimate=leaf_estimate)
 
+    def with_training_levels(self) -> Self:
+        """Return a copy whose levels are the paper's, (9) to (11), from the counts of the tree.
+
+        Nothing is grown again, and no rows are needed: a tree that was loaded has its counts.
+
+        Examples
+        --------
+        >>> from sureleaf import TreeClassifier
+        >>> X, y = [[0], [0], [0], [1], [1], [1], [1]], list("aabbbbb")
+        >>> tree = TreeClassifier.c45(pruning=None).fit(X, y)
+        >>> [round(level, 4) for level in tree.with_training_levels().levels()]
+        [0.873, 0.8138]
+        """
+        model = self._fitted()
+        if model.evidence.source == "honest":
+            raise InvalidArgumentError(
+                "levels of training rows must come from a tree with their counts; this one has "
+                "those of rows that did not grow it (levels_from='honest'). Use its own levels."
+            )
+        return self._shell(model.with_evidence(Evidence("training")), levels_from="training")
+
     def prune(
         self,
         rule: str | None = None,

@@ -5,8 +5,8 @@ node itself, without a split, is a split with one share of 1. Few rows are bette
 many rows show what a split separates.
 """
 
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterable, Sequence
+from itertools import combinations, product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,7 +32,17 @@ class Best(NamedTuple):
     split: int
 
 
+class Crossing(NamedTuple):
+    """From this many rows on, the level of one split is above that of another."""
+
+    rows: int
+    above: int
+    below: int
+
+
 _MOST_NODES = 12
+_TYPED = 5e-4
+"""Shares and probabilities are typed with three or four digits."""
 
 
 def checked_split(shares: Sequence[float], p_max: Sequence[float]) -> Split:
@@ -48,29 +58,47 @@ def checked_split(shares: Sequence[float], p_max: Sequence[float]) -> Split:
     return Split(tuple(map(float, shares)), tuple(map(float, p_max)))
 
 
-def unsplit_p_max(splits: Sequence[Split]) -> float:
-    """Return the p_max of the node that all splits divide: the smallest that they allow.
+def split_text(n: FloatArray, p_max: FloatArray) -> str:
+    """Write a split as `sureleaf plan --split` takes it: rows (or share) and p_max of every node.
+
+    Examples
+    --------
+    >>> split_text(np.array([90.0, 10.0]), np.array([0.75, 0.7501234]))
+    '90:0.75,10:0.7501'
+    >>> split_text(np.array([0.9, 0.1]), np.array([0.75, 0.75]))
+    '0.9:0.75,0.1:0.75'
+    """
+    whole = (n == np.rint(n)).all() and n.sum() > 1
+    parts = n if whole else n / n.sum()
+    digits = ".0f" if whole else ".6g"
+    return ",".join(f"{part:{digits}}:{p:.4g}" for part, p in zip(parts, p_max, strict=True))
+
+
+def unsplit_p_max(splits: Sequence[Split]) -> list[float]:
+    """Return what the p_max of the node that all splits divide may be, ascending.
 
     The nodes of a split may have either class as their majority, so a split allows several values.
-    If both nodes have the same one, the split changes no prediction. Hence the smallest value.
+    If all have the same one, which gives the largest value, the split changes no prediction.
 
     Examples
     --------
     The splits of Figure 1, of a node with p_max = .70:
 
     >>> first, second = Split((0.9, 0.1), (0.75, 0.75)), Split((0.2, 0.8), (0.75, 0.6875))
-    >>> round(unsplit_p_max([first, second]), 6)
-    0.7
+    >>> [round(p, 6) for p in unsplit_p_max([first, second])]
+    [0.7]
     """
     allowed = [_allowed(split) for split in splits]
-    common = [p for p in allowed[0] if all(np.isclose(p, each).any() for each in allowed[1:])]
+    common = [
+        p for p in allowed[0] if all((np.abs(each - p) < _TYPED).any() for each in allowed[1:])
+    ]
     if not common:
         raise InvalidArgumentError(
             "the splits must be of one node, whose p_max follows from shares and p_max of each "
             "split; there is no p_max that all of them allow. Correct them, or give the p_max of "
             "the node."
         )
-    return float(min(common))
+    return sorted({round(float(p), 9) for p in common})
 
 
 def _allowed(split: Split) -> FloatArray:
@@ -86,29 +114,66 @@ def _allowed(split: Split) -> FloatArray:
     return np.maximum(positive, 1.0 - positive)
 
 
-def split_level(level: Level, n: FloatArray, split: Split) -> FloatArray:
-    """Return the level of confidence (10) or utility (11) of a split for n rows of its node."""
-    return np.asarray(getattr(tree_levels(n, split.shares, split.p_max), level), dtype=float)
+def split_levels(level: Level, n: FloatArray, splits: Iterable[Split]) -> FloatArray:
+    """Return the level of confidence (10) or utility (11) of each split for n rows of its node."""
+    return np.array([getattr(tree_levels(n, *split), level) for split in splits], dtype=float)
 
 
-def best_splits(level: Level, splits: Sequence[Split], n_max: int = 10_000) -> tuple[Best, ...]:
-    """Return which split has the highest level from how many rows on, up to `n_max` rows.
+def best_splits(n: FloatArray, values: FloatArray) -> tuple[Best, ...]:
+    """Return which split has the highest level from how many rows on.
 
-    By (5) an even number of rows gives a node the level of one row less, so odd numbers are
-    compared. Of equal splits, the first is the best.
+    Of equal splits, the first is the best. By (5) the level of a node rises with odd numbers of
+    rows only, so close to a crossing two splits may lead in turn. A split that leads at one number
+    only, between two of another split, is left out.
+
+    Parameters
+    ----------
+    n : ndarray
+        Ascending numbers of rows.
+    values : ndarray
+        One row per split, its levels.
 
     Examples
     --------
     >>> whole, split = Split((1.0,), (0.7,)), Split((0.9, 0.1), (0.75, 0.75))
-    >>> best_splits("utility", [whole, split])
-    (Best(rows=1, split=0), Best(rows=3, split=1))
+    >>> n = np.arange(1.0, 100.0)
+    >>> best_splits(n, split_levels("utility", n, [whole, split]))
+    (Best(rows=1, split=0), Best(rows=2, split=1))
     """
-    n = np.arange(1, max(n_max, 1) + 1, 2, dtype=float)
-    values = np.array([split_level(level, n, split) for split in splits])
     winner = (values >= values.max(axis=0) - _ROUNDING).argmax(axis=0)
+    for at in range(1, len(winner) - 1):
+        if winner[at - 1] == winner[at + 1]:
+            winner[at] = winner[at - 1]
     changes = np.flatnonzero(np.diff(winner, prepend=-1))
     return tuple(Best(int(n[index]), int(winner[index])) for index in changes)
 
 
+def crossings(n: FloatArray, values: FloatArray) -> tuple[Crossing, ...]:
+    """Return from how many rows on a split has a higher level than another, for good.
+
+    The arguments are those of `best_splits`. Splits that do not cross have no entry.
+
+    Examples
+    --------
+    Figure 1: split B has more confidence than split A from 58 rows on.
+
+    >>> first, second = Split((0.9, 0.1), (0.75, 0.75)), Split((0.2, 0.8), (0.75, 0.6875))
+    >>> n = np.arange(1.0, 101.0)
+    >>> crossings(n, split_levels("confidence", n, [first, second]))
+    (Crossing(rows=58, above=1, below=0),)
+    """
+    found = []
+    for one, two in combinations(range(len(values)), 2):
+        ahead = values[one] - values[two]
+        sign = np.sign(np.where(np.abs(ahead) > _ROUNDING, ahead, 0.0))
+        led = np.flatnonzero(sign)
+        changes = np.flatnonzero(np.diff(sign[led]))
+        if changes.size:
+            start = led[changes[-1] + 1]
+            pair = (one, two) if sign[start] > 0 else (two, one)
+            found.append(Crossing(int(n[start]), *pair))
+    return tuple(found)
+
+
 _ROUNDING = 1e-9
-"""Rounding must not change the winner."""
+"""Levels that differ by less are equal."""

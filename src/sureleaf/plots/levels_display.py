@@ -18,14 +18,23 @@ import numpy as np
 from sureleaf.arguments import FloatArray, check_choice
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier, rank_columns
-from sureleaf.levels import tree_levels
-from sureleaf.levels.competing_splits import checked_split, unsplit_p_max
+from sureleaf.levels.competing_splits import (
+    Level,
+    Split,
+    best_splits,
+    checked_split,
+    crossings,
+    split_levels,
+    unsplit_p_max,
+)
 from sureleaf.plots.display import COLOURS, GREY, INK, NOTE, Display, rows_axis, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_EVERY_ROW = 400
+"""Up to so many rows, each number of them is drawn."""
 _POINTS = 120
 _LINE_STYLES: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2)), "-", (0, (9, 2)))
 
@@ -58,7 +67,7 @@ class LevelsDisplay(Display):
     'no split'
     """
 
-    level: str
+    level: Level
     n: FloatArray
     curves: dict[str, FloatArray]
     n_now: float | None
@@ -67,7 +76,7 @@ class LevelsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: TreeClassifier, *, level: str = "utility", n_max: float | None = None
+        cls, model: TreeClassifier, *, level: Level = "utility", n_max: float | None = None
     ) -> Self:
         """Compare a tree with the same tree cut at smaller depths.
 
@@ -99,7 +108,7 @@ class LevelsDisplay(Display):
         y: Any,
         *,
         columns: Sequence[str] | None = None,
-        level: str = "utility",
+        level: Level = "utility",
         n_max: float | None = None,
     ) -> Self:
         """Compare single splits on columns; by default no split and the four best columns.
@@ -139,7 +148,7 @@ class LevelsDisplay(Display):
         splits: Mapping[str, Sequence[tuple[float, float]]],
         *,
         p_max: float | None = None,
-        level: str = "utility",
+        level: Level = "utility",
         n_max: float = 200,
         n_now: float | None = None,
     ) -> Self:
@@ -158,7 +167,7 @@ class LevelsDisplay(Display):
         n_max : float
             Largest number of rows.
         n_now : float, optional
-            The current number of rows, which is marked.
+            The current number of rows, which is marked; by default the crossings are.
 
         Examples
         --------
@@ -169,37 +178,50 @@ class LevelsDisplay(Display):
         ...     {"A": [(0.9, 0.75), (0.1, 0.75)], "B": [(0.2, 0.75), (0.8, 0.6875)]}
         ... )
         >>> display.best()
-        [(1.0, 'no split'), (3.0, 'A')]
+        [(1, 'no split'), (2, 'A')]
         """
         check_choice("level", level, ("confidence", "utility"))
         made = {name: checked_split(*zip(*nodes, strict=True)) for name, nodes in splits.items()}
-        whole = unsplit_p_max(list(made.values())) if p_max is None else p_max
+        whole = unsplit_p_max(list(made.values()))[0] if p_max is None else p_max
         named = {"no split": checked_split([1.0], [whole]), **made}
-        groups = {
-            name: (np.array(each.shares), np.array(each.p_max)) for name, each in named.items()
-        }
-        return cls._from_groups(groups, level, n_now, n_max, "splits of a node")
+        return cls._from_splits(
+            named, level, n_now, n_max, f"splits of a node of p_max {whole:.4g}"
+        )
 
     @classmethod
     def _from_groups(
         cls,
         groups: dict[str, tuple[FloatArray, FloatArray]],
-        level: str,
-        n_now: float | None,
+        level: Level,
+        n_now: float,
         n_max: float | None,
         source: str,
     ) -> Self:
-        largest = max(n_max or 4 * (n_now or 0), 10)
-        n = np.unique(np.rint(np.geomspace(1, largest, _POINTS)))
-        # By (5) an even number of rows gives a node the level of one row less.
-        n = np.unique(n + (n % 2 == 0))
-        curves = {
-            name: np.asarray(getattr(tree_levels(n, rows / rows.sum(), p), level), dtype=float)
-            for name, (rows, p) in groups.items()
+        splits = {
+            name: Split(tuple(rows / rows.sum()), tuple(p)) for name, (rows, p) in groups.items()
         }
-        return cls(level, n, curves, n_now, source)
+        return cls._from_splits(splits, level, n_now, n_max or 4 * n_now, source)
 
-    def best(self) -> list[tuple[float, str]]:
+    @classmethod
+    def _from_splits(
+        cls,
+        splits: dict[str, Split],
+        level: Level,
+        n_now: float | None,
+        n_max: float,
+        source: str,
+    ) -> Self:
+        largest = max(n_max, 10)
+        if largest <= _EVERY_ROW:
+            n = np.arange(1.0, largest + 1)
+        else:
+            n = np.rint(np.geomspace(1, largest, _POINTS))
+            # By (5) an even number of rows gives a node the level of one row less.
+            n = np.unique(n + (n % 2 == 0))
+        curves = zip(splits, split_levels(level, n, splits.values()), strict=True)
+        return cls(level, n, dict(curves), n_now, source)
+
+    def best(self) -> list[tuple[int, str]]:
         """Return the split with the highest level, and the number of rows from which it is.
 
         Returns
@@ -207,12 +229,24 @@ class LevelsDisplay(Display):
         list of (rows, name)
             Ascending by rows; the first entry starts at one row.
         """
-        table = np.array(list(self.curves.values()))
-        names = list(self.curves)
-        # Rounding must not change the winner: among equal splits the first is the simplest.
-        winner = (table >= table.max(axis=0) - 1e-9).argmax(axis=0)
-        changes = np.flatnonzero(np.diff(winner, prepend=-1))
-        return [(float(self.n[index]), names[winner[index]]) for index in changes]
+        names, values = self._table()
+        return [(rows, names[split]) for rows, split in best_splits(self.n, values)]
+
+    def crossings(self) -> list[tuple[int, str, str]]:
+        """Return from how many rows on one curve is above another for good.
+
+        Returns
+        -------
+        list of (rows, above, below)
+            One entry for each pair of curves that cross.
+        """
+        names, values = self._table()
+        return [
+            (rows, names[above], names[below]) for rows, above, below in crossings(self.n, values)
+        ]
+
+    def _table(self) -> tuple[list[str], FloatArray]:
+        return list(self.curves), np.array(list(self.curves.values()))
 
     def _heading(self) -> tuple[str, str]:
         start, name = self.best()[-1]
@@ -231,12 +265,25 @@ class LevelsDisplay(Display):
         high = max(float(curve.max()) for curve in self.curves.values())
         margin = 0.06 * (high - low)
         axes.set_ylim(low - margin, high + margin)
-        rows_axis(axes, "rows of the tree")
+        if len(self.n) < self.n[-1]:
+            rows_axis(axes, "rows of the tree")
+        axes.set_xlabel("rows of the tree")
         axes.set_xlim(1, float(self.n[-1]))
-        if self.n_now is not None:
+        if self.n_now is None:
+            for rows, above, _ in self.crossings():
+                self._mark_crossing(axes, rows, above)
+        elif self.n_now <= self.n[-1]:
             self._mark_rows_now(axes, self.n_now)
         _name_ends(axes, ends)
         axes.set_ylabel(f"level of {self.level}")
+
+    def _mark_crossing(self, axes: "Axes", rows: int, above: str) -> None:
+        """Mark where a curve gets above another, in the colour of the upper one."""
+        height = float(np.interp(rows, self.n, self.curves[above]))
+        colour = next(line.get_color() for line in axes.lines if line.get_label() == above)
+        axes.plot(rows, height, "o", color=colour, markersize=5, zorder=3)
+        place = (rows, height)
+        write(axes, f"n = {rows:,}", place, (6, -12), fontsize=8.5, color=colour)
 
     def _mark_rows_now(self, axes: "Axes", n_now: float) -> None:
         axes.axvline(n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))

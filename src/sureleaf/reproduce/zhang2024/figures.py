@@ -2,43 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sureleaf import levels
 from sureleaf.arguments import FloatArray
-from sureleaf.plots.display import BLUE, GREY, INK, RED, new_axes, save
+from sureleaf.levels.competing_splits import Level
+from sureleaf.plots import LevelsDisplay
+from sureleaf.plots.display import BLUE, INK, new_axes, new_figure, save
 from sureleaf.reproduce.zhang2024.tables import printed
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """From ``n`` rows on, the curve ``above`` stays above the curve ``below``."""
-
-    above: str
-    below: str
-    n: int
-
-
-@dataclass(frozen=True)
-class SplitCurves:
-    """Figure 1 or 2: a level by n, for two splits of a node and for no split."""
-
-    level: str  # "confidence" (Figure 1) or "utility" (Figure 2)
-    n: FloatArray  # number of rows of the tree
-    curves: dict[str, FloatArray]  # name of a split -> its level at each n
-    ceilings: dict[str, float]  # the limit of each curve
-    # Where one curve permanently overtakes another, within the range of n.
-    crossings: tuple[Crossing, ...]
 
 
 @dataclass(frozen=True)
@@ -54,32 +32,18 @@ class Likelihoods:
     entropic_mle: float
 
 
-def split_curves(level: str, n_max: int = 100) -> SplitCurves:
-    """Compute Figure 1 (confidence) or 2 (utility) by (10), (11), for n = 1 to ``n_max``."""
+def split_curves(level: Level, n_max: int = 100) -> LevelsDisplay:
+    """Compute Figure 1 (confidence) or 2 (utility) by (10), (11), for n = 1 to ``n_max``.
+
+    The curve of no split has steps because by (5) an even number of rows is no better than one row
+    less.
+    """
     content = printed()["example_1"]
-    splits: dict[str, tuple[list[float], list[float]]] = {"No split": ([1.0], [content["p_max"]])}
-    for name, split in content["splits"].items():
-        splits[f"Split {name}"] = ([split["share"], 1 - split["share"]], split["p_max"])
-    n = np.arange(1, n_max + 1)
-    curves, ceilings = {}, {}
-    for name, (shares, p_max) in splits.items():
-        trees = [levels.tree_levels(rows, shares, p_max) for rows in n]
-        curves[name] = np.array([getattr(tree, level) for tree in trees], dtype=np.float64)
-        limit = levels.tree_levels(np.inf, shares, p_max)
-        ceilings[name] = round(float(getattr(limit, level)), 12)
-    return SplitCurves(level, n.astype(np.float64), curves, ceilings, _crossings(n, curves))
-
-
-def _crossings(n: NDArray[np.int64], curves: dict[str, FloatArray]) -> tuple[Crossing, ...]:
-    """Return the n after the last crossing of each pair of curves that cross."""
-    crossings = []
-    for one, two in combinations(curves, 2):
-        ahead = curves[one] > curves[two]
-        changes = np.flatnonzero(ahead[1:] != ahead[:-1])
-        if changes.size:
-            above, below = (one, two) if ahead[-1] else (two, one)
-            crossings.append(Crossing(above, below, int(n[changes[-1] + 1])))
-    return tuple(crossings)
+    splits = {
+        f"split {name}": list(zip((one["share"], 1 - one["share"]), one["p_max"], strict=True))
+        for name, one in content["splits"].items()
+    }
+    return LevelsDisplay.from_splits(splits, p_max=content["p_max"], level=level, n_max=n_max)
 
 
 def likelihoods(points: int = 501) -> Likelihoods:
@@ -101,70 +65,17 @@ def likelihoods(points: int = 501) -> Likelihoods:
 
 # ---- drawings ------------------------------------------------------------------------------------
 
-# Line styles as printed: no split thick, split A thin, split B dashed. The curve of no split has
-# steps because by (5) an even number of rows is no better than one row less.
-_LINES = {
-    "No split": {"color": INK, "linewidth": 2.8},
-    "Split A": {"color": BLUE, "linewidth": 1.8},
-    "Split B": {"color": RED, "linewidth": 1.8, "linestyle": (0, (5, 2.5))},
-}
-
 
 def draw_figures(directory: Path) -> Iterator[Path]:
     """Draw the three figures as SVG and PNG files and yield their paths."""
-    drawings = (
-        draw_splits(split_curves("confidence"), 1),
-        draw_splits(split_curves("utility"), 2),
-        draw_likelihoods(likelihoods()),
-    )
-    for number, drawing in enumerate(drawings, start=1):
-        yield from save(drawing, directory, f"zhang2024-figure-{number}")
-
-
-def draw_splits(curves: SplitCurves, number: int) -> "Figure":
-    """Draw Figure 1 or 2."""
-    figure, axes = new_axes(
-        f"Figure {number}. Level of {curves.level} of competing splits",
-        "A node with $p_{max}$ .70. Split A: 90 % of the rows with .75, 10 % with .75. "
-        "Split B: 20 % with .75, 80 % with .6875.",
-    )
-    for name, curve in curves.curves.items():
-        axes.plot(curves.n, curve, label=name, solid_capstyle="round", **_LINES[name])  # type: ignore[arg-type]
-    _name_curves(axes, curves)
-    for crossing in curves.crossings:
-        height = float(curves.curves[crossing.above][crossing.n - 1])
-        axes.plot(crossing.n, height, "o", color=_LINES[crossing.above]["color"], markersize=6)
-        axes.annotate(
-            f"from n = {crossing.n} on,\n{crossing.above} is above {crossing.below}",
-            (crossing.n, height),
-            xytext=(16, -46),
-            textcoords="offset points",
-            color=_LINES[crossing.above]["color"],
-            arrowprops={"arrowstyle": "-", "color": GREY, "shrinkB": 4},
-        )
-    axes.set_xlabel("rows of the tree, n")
-    axes.set_ylabel(f"level of {curves.level}")
-    axes.set_xlim(0, float(curves.n[-1]))
-    axes.set_ylim(0.45, 1.01 if curves.level == "confidence" else 0.77)
-    return figure
-
-
-def _name_curves(axes: "Axes", curves: SplitCurves) -> None:
-    """Write the name of each curve at its right end, without overlaps."""
-    low, high = (0.45, 1.01) if curves.level == "confidence" else (0.45, 0.77)
-    apart = (high - low) * 0.055
-    height = np.inf
-    for name in sorted(curves.curves, key=lambda name: -curves.curves[name][-1]):
-        height = min(float(curves.curves[name][-1]), height - apart)
-        axes.annotate(
-            name,
-            (1, height),
-            xycoords=("axes fraction", "data"),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=_LINES[name]["color"],
-        )
+    levels_by_rows: tuple[Level, Level] = ("confidence", "utility")
+    for number, level in enumerate(levels_by_rows, start=1):
+        display = split_curves(level)
+        figure = new_figure(*display.figure_size())
+        title = f"Figure {number}. Level of {level} of competing splits"
+        display.plot(ax=figure.add_subplot(), title=title)
+        yield from save(figure, directory, f"zhang2024-figure-{number}")
+    yield from save(draw_likelihoods(likelihoods()), directory, "zhang2024-figure-3")
 
 
 def draw_likelihoods(likelihood: Likelihoods) -> "Figure":

@@ -567,6 +567,16 @@
     return element("details", { class: "block" }, element("summary", {}, "All numbers and what they mean"), list, element("h4", {}, "Rows by class"), classTable(node), about);
   }
 
+  // Whether to split at another number of rows: Zhang's Figures 1 and 2.
+  function splitPlan(node) {
+    if (node.counts.length > 2 || report.tree.at_costs || node.children.length > 12) return "";
+    const pMax = (one) => Number((Math.max(...one.counts) / one.n).toPrecision(4));
+    const parts = node.children.map((id) => byNode.get(id)).filter((one) => one.n > 0);
+    const split = parts.map((one) => `${Number((one.n / node.n).toPrecision(6))}:${pMax(one)}`);
+    const command = `sureleaf plan --p-max ${pMax(node)} --split "${split.join(",")}"`;
+    return element("p", { class: "meaning" }, "Split it or not, at other numbers of rows: ", element("code", {}, command));
+  }
+
   S.showNode = (id) => {
     const node = byNode.get(id);
     const title = element("h3", {}, isLeaf(node) ? `Leaf ${id}` : `Node ${id}`, node.flagged ? element("span", { class: "tone tone-warn" }, element("span", { class: "tone-icon", "aria-hidden": "true" }, "!"), "flagged") : null);
@@ -577,7 +587,7 @@
       title, node.flagged ? element("p", { class: "why" }, `${S.upperFirst(S.whyFlagged(node))}.`) : "",
       conditions(node), facts(node),
       node.repair ? element("p", { class: "repair" }, `What would help: ${node.repair}.`) : "",
-      ...(isLeaf(node) ? [others(node)] : [element("h4", {}, "Rows by class"), classTable(node)]),
+      ...(isLeaf(node) ? [others(node)] : [element("h4", {}, "Rows by class"), classTable(node), splitPlan(node)]),
     );
     panel.dataset.node = id;
   };
