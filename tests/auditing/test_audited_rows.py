@@ -71,13 +71,15 @@ def test_rows_are_called_unseen_only_if_someone_knows_it(in_batches):
         return audit(model, part.drop_columns(["y"]), part["y"], **options)
 
     new = audited(tree, 400)
-    assert (new.newness, new.newness_in_words) == ("compared", None)
+    assert (new.rows, new.newness, new.newness_in_words) == ("unseen", "compared", None)
     assert "on 300 unseen rows" in str(new)
     with pytest.warns(TrainingRowsWarning, match="are equal to rows that the tree was fitted on"):
-        assert audited(tree, 100).newness == "seen"
+        seen = audited(tree, 100)
+    assert (seen.rows, seen.newness, seen.to_dict()["rows"]) == ("seen", "seen", "seen")
     other = LogisticRegression().fit(X[:400], y[:400])
     unknown, stated = (audited(other, 400, **options) for options in ({}, {"rows": "unseen"}))
     assert (unknown.newness, stated.newness) == ("unknown", "stated")
+    assert (unknown.rows, stated.rows) == ("unknown", "unseen")
     assert "on 300 rows: " in str(unknown)
     assert "is not known" in unknown.newness_in_words
     assert "on 300 unseen rows: " in str(stated)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 from tests.cli.command import run
 
@@ -75,15 +76,20 @@ def test_new_rows_certify_a_saved_tree(capsys, tables):
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_half_of_the_rows_of_a_fit_in_batches_cannot_certify_its_tree(capsys, tmp_path, is_folder):
+@pytest.mark.parametrize("name", ["half.parquet", "half.csv"])
+def test_half_of_the_rows_of_a_fit_in_batches_cannot_certify_its_tree(
+    capsys, tmp_path, is_folder, name
+):
+    """Also if float32 became text."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 3))
+    X = rng.normal(size=(2000, 3)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=2000) > 0).astype(int)
     rows = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
-    folder, half, model = tmp_path / "d", str(tmp_path / "half.parquet"), str(tmp_path / "m")
+    folder, half, model = tmp_path / "d", str(tmp_path / name), str(tmp_path / "m")
     folder.mkdir()
     pq.write_table(rows, folder / "d.parquet")
-    pq.write_table(rows.slice(0, 1000), half)
+    write = csv.write_csv if name.endswith("csv") else pq.write_table
+    write(rows.slice(0, 1000), half)
     data = ("fit", str(folder)) if is_folder else ("fit", str(folder / "d.parquet"))
     options = ("--tree", "pruning=none", "--levels-from", "training", "--memory", "1GB")
     assert run(capsys, *data, "-t", "y", "-o", model, *options)[0] == 0

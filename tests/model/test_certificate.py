@@ -283,15 +283,18 @@ def test_a_part_of_the_rows_of_the_fit_cannot_certify_the_tree(plain, honest, tm
             with pytest.raises(InvalidArgumentError, match=r"\d+ of the \d+ rows .*are equal"):
                 copy.certify(seen_X, seen_y)
             with pytest.raises(InvalidArgumentError, match="has not seen"):  # mixed with new rows
-                copy.certificate(seen_X + fresh_X, np.concatenate([seen_y, fresh_y]))
-            assert copy.certificate(fresh_X, fresh_y).n_equal == 0
+                copy.certificate(seen_X + fresh_X[:90], np.concatenate([seen_y, fresh_y[:90]]))
+            fresh = copy.certificate(fresh_X, fresh_y)
+            assert (fresh.n_equal, fresh.stated_new) == (0, False)
+            compared = f"of the {fresh.n_compared} that can be compared with the rows of its fit"
+            assert f"400 rows certify it: {compared}, none is equal to one." in str(fresh)
 
 
 def test_rows_that_equal_rows_of_the_fit_by_chance_are_counted_not_refused():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 4, (900, 3)), rng.integers(0, 2, 900)
     model = TreeClassifier(levels_from="training").fit(X[:500], y[:500])
-    certificate = model.certificate(X[500:], y[500:])
+    certificate = model.certificate(X[500:], y[500:], rows_are_new=True)
     equal = [
         [*row, label] in np.column_stack([X[:500], y[:500]]).tolist()
         for row, label in zip(X[500:].tolist(), y[500:].tolist(), strict=True)
@@ -366,16 +369,18 @@ def test_a_word_that_rows_are_new_is_not_believed_if_they_are_recognised(plain):
 
 
 def test_too_few_comparable_rows_of_a_large_fit_need_the_word_of_the_user():
-    """Of 50 of 60,000 rows, about 0.2 can be compared with the 256 that the model keeps."""
+    """Of 20 of 60,000 rows, about 0.1 can be compared with the 256 that the model keeps."""
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60_000, 2)), rng.integers(0, 2, 60_000)
     model = TreeClassifier(levels_from="training", pruning=None, max_depth=1).fit(X, y)
-    with pytest.raises(InvalidArgumentError, match=r"this model cannot tell: [012] of 50 rows"):
-        model.certificate(X[:50], y[:50])
-    assert model.certificate(X[:50], y[:50], rows_are_new=True).stated_new
+    with pytest.raises(InvalidArgumentError, match=r"this model cannot tell: [012] of 20 rows"):
+        model.certificate(X[:20], y[:20])
+    assert model.certificate(X[:20], y[:20], rows_are_new=True).stated_new
 
 
-def test_where_all_rows_have_twins_a_certificate_says_that_the_model_cannot_tell():
+def test_where_all_rows_have_twins_a_certificate_needs_the_word_of_the_user():
     X = [[k % 4] for k in range(400)]
     model = TreeClassifier(levels_from="training").fit(X, [k % 2 for k in range(400)])
-    assert model.certificate(X[:60], [k % 2 for k in range(60)]).stated_new
+    with pytest.raises(InvalidArgumentError, match="too many rows of its fit are equal to each"):
+        model.certificate(X[:60], [k % 2 for k in range(60)])
+    assert model.certificate(X[:60], [k % 2 for k in range(60)], rows_are_new=True).stated_new

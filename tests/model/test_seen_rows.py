@@ -17,11 +17,19 @@ def fingerprints(rows):
     """What row_fingerprints must give: model files keep these numbers."""
     prints = np.full(len(rows.labels), np.uint64(0x9E3779B97F4A7C15))
     for values in (rows.labels, *rows.table.columns):
-        numbers = np.asarray(values).astype(np.float64) + 0.0  # -0 becomes 0
+        numbers = np.array([comparable(x) for x in np.asarray(values).astype(np.float64)])
         bits = np.where(np.isnan(numbers), np.uint64(0x7FF8000000000000), numbers.view(np.uint64))
         prints = (prints ^ bits) * np.uint64(0xBF58476D1CE4E5B9)
         prints ^= prints >> np.uint64(29)
     return prints
+
+
+def comparable(x):
+    """A whole number as it is, another one as float32 with 17 binary digits; -0 is 0."""
+    if np.isnan(x) or x == np.round(x):
+        return x + 0.0
+    mantissa, exponent = np.frexp(float(np.float32(x)))
+    return float(np.ldexp(np.sign(x) * np.floor(abs(mantissa) * 2**17 + 0.5), exponent - 17)) + 0.0
 
 
 def rows_of(X, y=None, weights=None):
@@ -56,6 +64,22 @@ def test_fingerprints_follow_from_the_cells(name, n_threads):
     rows = rows_of(TABLES[name])
     prints = _kernel.row_fingerprints(rows.kernel, rows.labels, n_threads)
     assert np.array_equal(prints, fingerprints(rows))
+
+
+@pytest.mark.parametrize("way", ["float32", "%.6g", "%.9g", "%.6f"])
+def test_rows_that_came_through_float32_or_text_are_recognised(way):
+    X, y = RNG.normal(size=(3000, 10)), RNG.integers(0, 3, 3000)
+    X[:, 0] = np.exp(5 * X[:, 0])
+    seen = seen_rows(rows_of(X[:2000], y[:2000]))
+    turned = X.astype(np.float32) if way == "float32" else np.char.mod(way, X).astype(float)
+    assert not seen.is_chance(seen.compare(rows_of(turned[:1000], y[:1000])))
+    assert seen.compare(rows_of(turned[2000:], y[2000:])).n_equal == 0
+
+
+def test_whole_numbers_are_compared_exactly():
+    X, y = 10_000_000 + np.arange(4000.0).reshape(-1, 1), np.zeros(4000, dtype=int)
+    seen = seen_rows(rows_of(X[:2000], y[:2000]))
+    assert (seen.n_twins, seen.compare(rows_of(X[2000:], y[2000:])).n_equal) == (0, 0)
 
 
 def test_a_fingerprint_needs_its_label():
@@ -112,7 +136,7 @@ def test_wrong_matches_are_as_rare_as_stated():
     rng = np.random.default_rng(5)
     wrong = compared = 0
     for _ in range(20):
-        X = rng.normal(size=(100_256, 1))
+        X = rng.normal(size=(100_256, 2))
         y = np.zeros(len(X), dtype=int)
         seen = seen_rows(rows_of(X[:256], y[:256]))
         found = seen.compare(rows_of(X[256:], y[256:]))

@@ -76,9 +76,21 @@ class Fingerprints {
   static constexpr std::uint64_t missing = 0x7FF8000000000000ull;
 
   static void mix(std::uint64_t& print, double x) {
-    const std::uint64_t bits = std::isnan(x) ? missing : std::bit_cast<std::uint64_t>(x + 0.0);
-    const std::uint64_t mixed = (print ^ bits) * factor;
+    const std::uint64_t mixed = (print ^ comparable_bits(x)) * factor;
     print = mixed ^ (mixed >> 29);
+  }
+
+  // The bits of a whole number; of others those of 17 binary digits, so that numbers which were
+  // written with six digits, or as float32, are mostly recognised.
+  static std::uint64_t comparable_bits(double x) {
+    constexpr double largest = 0x1p53;  // from here on all numbers are whole
+    if (std::isnan(x)) return missing;
+    if (std::abs(x) >= largest || static_cast<double>(static_cast<std::int64_t>(x)) == x)
+      return std::bit_cast<std::uint64_t>(x + 0.0);
+    constexpr std::uint32_t half = 1u << 6;
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x)) + half;
+    return std::bit_cast<std::uint64_t>(
+        static_cast<double>(std::bit_cast<float>(bits & ~(2 * half - 1))) + 0.0);
   }
 
   // Whether all cells are numbers of one type, row by row.

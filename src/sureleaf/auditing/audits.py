@@ -174,9 +174,6 @@ class Audit:
     ----------
     model : str
         The model's class.
-    rows : {"unseen", "training"}
-        The kind of the rows. Without your word that they are unseen, the audit calls them so only
-        if the model can tell, as trees of this library mostly can; see `newness`.
     n_rows : int
     classes : ndarray
         The model's classes, in the order of `counts`.
@@ -219,7 +216,6 @@ class Audit:
     """
 
     model: str
-    rows: str
     n_rows: int
     classes: NDArray[Any]
     level: float
@@ -237,6 +233,13 @@ class Audit:
     looks_seen: bool = False
     newness: Newness = "unknown"
     effective_rows: float | None = None
+
+    @property
+    def rows(self) -> Literal["unseen", "training", "seen", "unknown"]:
+        """The kind of the rows: "unseen" only if the model can tell, or by the user's word."""
+        if self.newness == "compared" or self.newness == "stated":
+            return "unseen"
+        return self.newness
 
     @property
     def rows_in_words(self) -> str:
@@ -671,7 +674,6 @@ def audit(
     effective = audited.effective(sp.csr_array(np.ones((len(audited.codes), 1))))
     return Audit(
         model=output.name,
-        rows=rows,
         n_rows=len(audited.codes),
         classes=output.classes,
         level=request.level,

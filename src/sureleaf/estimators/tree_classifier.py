@@ -870,15 +870,16 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             As in fit: independent rows that took no part in growing, pruning or choosing the tree.
         rows_are_new : bool
             Your word for it, which a certificate then states. It is needed where the model cannot
-            recognise rows of its fit: fitted on codes, or on so many more rows that hardly any of
-            these can be compared.
+            recognise rows of its fit: fitted on codes, on rows that are mostly equal to each other,
+            or on so many more rows that hardly any of these can be compared.
 
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> X, y = [[i % 50] for i in range(300)], [int(i % 50 > 24) for i in range(300)]
+        >>> X = [[101 * i % 300] for i in range(300)]
+        >>> y = [int(number > 149) for [number] in X]
         >>> model = TreeClassifier().fit(X[:200], y[:200])
-        >>> model.certify(X[200:], y[200:]).predict_set([[3], [40]], alpha=0.05).tolist()
+        >>> model.certify(X[200:], y[200:]).predict_set([[3], [240]], alpha=0.05).tolist()
         [[True, False], [False, True]]
         """
         model = self.recognising_model()
@@ -904,7 +905,8 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         Examples
         --------
         >>> from sureleaf import TreeClassifier
-        >>> X, y = [[i % 50] for i in range(300)], [int(i % 50 > 24) for i in range(300)]
+        >>> X = [[101 * i % 300] for i in range(300)]
+        >>> y = [int(number > 149) for [number] in X]
         >>> model = TreeClassifier().fit(X[:200], y[:200])
         >>> model.certificate(X[200:], y[200:]).statements[1].split(". ")[0]
         'Neither leaf 1 nor leaf 2 names the wrong class'

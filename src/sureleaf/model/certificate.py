@@ -214,6 +214,13 @@ class Certificate:
                 f"{grown} {certifying} certify it. That they took no part in growing it is the "
                 "user's word: the model cannot tell."
             ]
+        elif self.n_compared:
+            equal = "none" if not self.n_equal else f"{self.n_equal:,}"
+            verb = "is" if self.n_equal < 2 else "are"
+            sentences = [
+                f"{grown} {certifying} certify it: of the {self.n_compared:,} that can be compared "
+                f"with the rows of its fit, {equal} {verb} equal to one."
+            ]
         if n_certified:
             certified = [str(leaf) for leaf in table.leaf[table.certified]]
             subject = f"None of the leaves {listed(certified)} {wrong}"

@@ -1,13 +1,15 @@
 """Which rows a tree was fitted on, as a few fingerprints: rows that it has seen cannot certify it.
 
-A fingerprint is a 64-bit number that follows from all cells of a row and its class. A model keeps
-the smallest `KEPT` of them, so a row of the fit can be recognised if its fingerprint is at most the
-largest one that is kept. The smallest fingerprints of two parts of a table, put together, have
-those of the whole: a table in batches has the fingerprints of the same table in memory. Where many
-rows are equal, as in tables of few categories, fresh rows
-equal rows of the fit by chance. How often is estimated from the rows of the fit themselves: by the
-share of them that have a twin. Fresh rows that are equal to each other count once, which makes this
-share an upper limit: frequent rows are those that equal a row of the fit.
+A fingerprint is a 64-bit number that follows from all cells of a row and its class. Whole numbers
+count exactly, others with 17 binary digits, so that rows are recognised that came through float32,
+or through text with six digits: that changes the 17 digits of one number in six at most. A model
+keeps the smallest `KEPT` of them, so a row of the fit can be recognised if its fingerprint is at
+most the largest one that is kept. The smallest fingerprints of two parts of a table, put together,
+have those of the whole: a table in batches has the fingerprints of the same table in memory. Where
+many rows are equal, as in tables of few categories, fresh rows equal rows of the fit by chance. How
+often is estimated from the rows of the fit themselves: by the share of them that have a twin. Fresh
+rows that are equal to each other count once, which makes this share an upper limit: frequent rows
+are those that equal a row of the fit.
 
 **How likely an error is.** A row that differs from all rows of the fit has the kept bits of one of
 them with a probability of 256 / 2^24 to 256 / 2^23: once in 65,000 to 33,000 rows that can be

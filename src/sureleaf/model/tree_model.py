@@ -545,15 +545,16 @@ class TreeModel(DecidingModel):
                 "levels_from='honest'."
             )
         part = self.refuse_seen(rows)
-        equal, can_tell, compares = EqualRows.none(), False, False
-        if part is not None:
-            seen, equal = part
-            can_tell, compares = seen.can_tell(equal), seen.compares(equal)
-        if not rows_are_new and not (can_tell or compares):
+        seen, equal = (None, EqualRows.none()) if part is None else part
+        can_tell = seen is not None and seen.can_tell(equal)
+        if not rows_are_new and not can_tell:
+            n_rows = count_of(len(rows.labels), "row")
+            reason = f"{equal.n_compared:,} of {n_rows} can be compared with the rows of its fit"
+            if seen is not None and seen.compares(equal):
+                reason = "too many rows of its fit are equal to each other"
             raise InvalidArgumentError(
                 "X and y must be rows that the tree has not seen, and this model cannot tell: "
-                f"{equal.n_compared:,} of {count_of(len(rows.labels), 'row')} can be compared with "
-                "the rows of its fit. If they took no part in the fit, say so: rows_are_new=True "
+                f"{reason}. If they took no part in the fit, say so: rows_are_new=True "
                 "(--rows-are-new). The certificate then says that this is your word."
             )
         known, own = self.held_out, float(self.tree.class_counts[0].sum())
