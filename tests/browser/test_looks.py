@@ -3,6 +3,9 @@
 import re
 from typing import Any
 
+import pytest
+
+from sureleaf.report.html import render_page
 from tests.browser.conftest import Show
 from tests.report.page_documents import HOSTILE, document, hostile_document
 
@@ -54,6 +57,41 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
             assert row.evaluate(f"one => getComputedStyle(one).{side}") == "auto", table
     cut = page.locator("#leaves .scroll").evaluate("one => one.scrollHeight - one.clientHeight")
     assert cut == 0
+
+
+def test_the_first_screen_is_one_printed_page_with_its_heading(show: Show) -> None:
+    made = document(n_leaves=12)
+    page = show(made)
+    page.set_content(render_page(made, one_page=True))
+    page.emulate_media(media="print")
+    for size in ("A4", "Letter"):
+        printed = page.pdf(format=size, prefer_css_page_size=True)
+        assert len(re.findall(rb"/Type */Page\b", printed)) == 1, size
+
+
+@pytest.mark.parametrize("tone", ["warn", "bad"])
+def test_the_number_of_a_useless_tree_is_not_green(show: Show, tone: str) -> None:
+    made = document(n_leaves=3)
+
+    def colour() -> str:
+        found = show(made).locator(".scale-dot")
+        return str(found.evaluate("one => getComputedStyle(one).backgroundColor"))
+
+    good = colour()
+    made["answer"]["tone"] = tone
+    assert colour() != good
+
+
+def test_the_headline_is_one_line_on_a_desk(show: Show) -> None:
+    made = document(n_leaves=3)
+    made["answer"]["headline"] = (
+        "At 71.9 %, this tree may be no better than always predicting “tested_negative”."
+    )
+    made["answer"]["emphasis"] = "71.9 %"
+    lines = (
+        "one => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
+    )
+    assert show(made).locator("h1").evaluate(lines) < 1.5
 
 
 def test_long_names_of_classes_hide_nothing_on_a_phone_and_cover_nothing_on_paper(

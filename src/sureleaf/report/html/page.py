@@ -313,7 +313,8 @@ def _environment() -> Environment:
         "signed_points": formatting.signed_points,
         "upper_first": formatting.upper_first,
         "whole": whole,
-        "number2": lambda value: f"{value:.2f}".replace("-", "\u2212"),
+        "number2": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\u2212"),
+        "prose": lambda text: text.replace(" %", f"{_SPACE}%"),
         "why_flagged": why_flagged,
     }
     return environment

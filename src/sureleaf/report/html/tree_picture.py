@@ -17,7 +17,7 @@ MOST_ENDS = 12
 WIDTH, SMALLEST = 1140.0, 0.8
 """The width of the page on a desk, in pixels, and how far a wider drawing is made smaller."""
 ROOMY = 1000.0
-END, GAP, LINE = 38.0, 8.0, 15.0
+END, GAP, LINE = 36.0, 6.0, 13.0
 FONT, SMALL = 13.0, 11.5
 CURVE, THICKEST = 26.0, 24.0
 OR_MISSING = " or missing"
@@ -264,7 +264,7 @@ def _svg(root: _Box, width: float, height: float, layout: _Layout) -> Markup:
             up = 4 if size > 15 else -size / 2 - 3.5
             x, y, anchor = child.x - 8, child.y + up, "end"
             if layout.above:
-                x, y, anchor = child.x + 2, child.y - END / 2 - 4, "start"
+                x, y, anchor = child.x + 2, child.y - END / 2 - 3, "start"
             labels.append(
                 f'<text class="edge-label" x="{x:.1f}" y="{y:.1f}" '
                 f'text-anchor="{anchor}"><title>{escape(_visible(child.branch.test))}</title>'
@@ -315,8 +315,8 @@ def _box(box: _Box) -> str:
         f'<g class="node {" ".join(classes)}" data-node="{branch.node["id"]}"{colour}>'
         f"<title>{escape(_visible(told))}</title>"
         f'<rect class="box" {area}/>{tint}{flag}'
-        f'<text x="{left + 11:.1f}" y="{top + 16:.1f}" class="name">{title}</text>'
-        f'<text x="{left + 11:.1f}" y="{top + 31:.1f}" class="sub">{sub}</text></g>'
+        f'<text x="{left + 11:.1f}" y="{top + 15:.1f}" class="name">{title}</text>'
+        f'<text x="{left + 11:.1f}" y="{top + 29.5:.1f}" class="sub">{sub}</text></g>'
     )
 
 
