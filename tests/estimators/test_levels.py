@@ -253,14 +253,14 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
     clear = TreeClassifier.c45(random_state=0).fit(X, X[:, 0] > 99).leaves()
     assert clear.n_rounds == 4
     assert clear.confidence_error.max() <= 0.01
-    assert "Means over 4 rounds of folds" in clear.notes()[0]
+    assert "the mean over 4 rounds of cross-validation" in clear.notes()[0]
     table = TreeClassifier.c45(random_state=0).fit(*noisy()).leaves()
     assert table.n_rounds == 40 or table.confidence_error.max() <= 0.01
     assert f"{100 * table.confidence_error.max():.1f} percentage" in table.notes()[0]
     given = TreeClassifier.c45(cv=KFold(5)).fit(*noisy()).leaves()
     assert given.n_rounds == 1  # the folds are not a matter of luck
     assert np.isnan(given.confidence_error).all()
-    assert "One round" in given.notes()[0]
+    assert "one round" in given.notes()[0]
     training = TreeClassifier.c45(levels_from="training").fit(*noisy()).leaves()
     assert training.confidence_error.tolist() == [0.0] * len(training)
 

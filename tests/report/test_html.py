@@ -142,14 +142,14 @@ def test_columns_that_were_left_out_are_not_counted() -> None:
 def test_the_extrapolation_has_one_sign(height: float, sign: str) -> None:
     made = document()
     made["error"]["curve"]["law"]["height"] = height
-    assert f"what the curve 0.850 {sign} 2.570 · rows" in render_page(made)
+    assert f"the fitted curve 0.850 {sign} 2.570 · rows" in render_page(made)
 
 
 def test_a_tree_without_tests_is_said_to_have_none() -> None:
     made = document()
     made["tree"]["depth"] = 0
     page = render_page(made)
-    assert "leaves, no tests. " in page
+    assert "leaves, no splits. " in page
     assert "at most 0 tests" not in page
 
 
@@ -160,7 +160,7 @@ def test_at_costs_the_page_names_the_threshold_that_follows_from_them() -> None:
         made["quality"]["measures"][0] | {"name": "cost", "value": 0.611}
     )
     page = render_page(made)
-    assert "Your costs imply the threshold 0.167; there the tree costs 0.611 per row" in page
+    assert "Your costs imply a threshold of 0.167, at which the tree costs 0.611 per row" in page
     made["quality"]["cost_given"] = False
     assert "implied-threshold" not in render_page(made)
 

@@ -29,12 +29,12 @@ def kind_of_confidence(levels_from: str) -> str:
     """Say which confidence is printed: that of the paper or the posterior one."""
     if levels_from == "training":
         return (
-            "Confidence is the paper's, (5) to (11): it takes the estimated probability for the "
-            "truth, and so states too much (docs/levels.md)."
+            "Confidence follows the paper, (5) to (11), which takes the estimated probability "
+            "for the truth and so is too high (docs/levels.md)."
         )
     return (
-        "Confidence is posterior: it allows for what is not known about a leaf. The paper's, (5) "
-        "to (11), takes the estimated probability for the truth (docs/levels.md)."
+        "Confidence is posterior: it allows for the uncertainty about a leaf, which the paper, (5) "
+        "to (11), leaves out (docs/levels.md)."
     )
 
 
@@ -231,18 +231,18 @@ class LeafTable(ColumnTable):
         if self.levels_from != "cross_fit":
             return ""
         if self.n_rounds == 1:
-            return " One round of folds: other folds would give somewhat different levels."
+            return " There was one round of cross-validation: others would differ somewhat."
         largest = float(self.confidence_error.max())
-        means = f" Means over {self.n_rounds} rounds of folds."
+        means = f" Confidence is the mean over {self.n_rounds} rounds of cross-validation."
         if np.isnan(largest) and self.n_updated:
-            return f"{means} How far other folds move the confidence is not known after an update."
+            return f"{means} How much it depends on the folds is not known after an update."
         if np.isnan(largest):
-            return f"{means} How far other folds move the confidence is not known at these costs."
+            return f"{means} How much it depends on the folds is not known at these costs."
         if largest == 0:
             return means
         return (
-            f"{means} With other folds, the confidence of a leaf would differ by a standard error "
-            f"of at most {100 * largest:.1f} percentage points."
+            f"{means} Other folds would change it by at most {100 * largest:.1f} percentage points "
+            "(standard error)."
         )
 
 

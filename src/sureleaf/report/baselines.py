@@ -217,7 +217,7 @@ def _family(
         EvaluatedModel("this", THIS_TREE, "the tree of this report", n_leaves, of_chosen),
     ]
     if not is_sized:
-        description = "the smallest tree that is hardly worse than the best"
+        description = "the smallest tree that is nearly as good as the best"
         n_leaves = chosen.tree_.n_leaves
         models.append(EvaluatedModel("other", DEFAULT_TREE, description, n_leaves, of_chosen))
     description = "the size that is best in cross-validation of the training rows, however large"

@@ -291,7 +291,7 @@ def _headline(parts: _Parts) -> tuple[str, str]:
     lead, standing, words = parts.lead, parts.standing, parts.words
     if standing == "no tests":
         verb = "decides" if parts.quality.cost_given else "predicts"
-        return f"This tree has no tests: it always {verb} {quoted(parts.label)}.", ""
+        return f"This tree has no splits: it always {verb} {quoted(parts.label)}.", ""
     if lead.measure == "cost":
         if parts.gain is None:
             value = words.value(lead.value)
@@ -306,10 +306,12 @@ def _headline(parts: _Parts) -> tuple[str, str]:
     value = percent(lead.value)
     if lead.measure == "auc":
         label = quoted(parts.quality.labels[parts.quality.positive])
-        return f"Of two rows, this tree picks the {label} in {value} of the cases.", value
-    text = f"This tree predicts {quoted(parts.data.target)} correctly for {value} of new rows"
-    ends = {"better": "", "worse": ", worse than no tree"}
-    return f"{text}{ends.get(standing, ', perhaps no better than no tree')}.", value
+        rows = f"{label} rows" if len(parts.data.classes) == 2 else "rows of each class"
+        return f"This tree ranks {rows} above the others {value} of the time.", value
+    if standing == "better":
+        return f"This tree predicts {value} of new rows correctly.", value
+    less = "is worse than" if standing == "worse" else "may be no better than"
+    return f"At {value}, this tree {less} {parts.always}.", value
 
 
 def _detail(parts: _Parts) -> str:
@@ -320,13 +322,13 @@ def _detail(parts: _Parts) -> str:
         ends = _ends(lead, lambda end: amount(end, parts.data.unit))
         constants = sorted(parts.quality.constants, key=lambda one: one.cost)
         costs = [
-            f"always deciding {quoted(one.label)}: {amount(one.cost, parts.data.unit)}"
+            f"{amount(one.cost, parts.data.unit)} if always {quoted(one.label)}"
             for one in (constants if len(constants) == 2 else constants[:1])
         ]
-        subject = "Trees grown like it cost" if one_leaf else "Expected cost:"
+        subject = "of trees grown the same way" if one_leaf else "per new row"
         return (
-            f"{subject} {amount(lead.value, parts.data.unit)} per unseen row ({ends}). Without a "
-            f"tree, {', '.join(costs)}."
+            f"Expected cost {subject}: {amount(lead.value, parts.data.unit)} ({ends}). Without "
+            f"the tree: {', '.join(costs)}."
         )
     if lead.measure == "auc":
         frequent = max(parts.data.classes, key=lambda one: one.share)
@@ -340,8 +342,11 @@ def _detail(parts: _Parts) -> str:
         f"always predicting {quoted(frequent.label)} is correct for {percent(frequent.share)}"
     )
     if one_leaf:
-        return f"{upper_first(baseline)} of the rows, and the tree does no more than that."
-    return f"{upper_first(_ends(lead, points))} %. {upper_first(baseline)}."
+        return f"{upper_first(baseline)} of the rows, and the tree can do no better."
+    return (
+        f"Accuracy on new rows: {percent(lead.value)} ({_ends(lead, points)} %). "
+        f"{upper_first(baseline)}."
+    )
 
 
 def _ends(lead: LeadingMeasure, write: object) -> str:
@@ -359,11 +364,11 @@ def _good(parts: _Parts) -> Sentence:
     tone: Tone = {"better": "good", "undecided": "warn"}.get(standing, "bad")  # type: ignore[assignment]
     rival = leading_rival(parts.models)
     if standing == "no tests":
-        text = f"No column was shown to help to predict {quoted(parts.data.target)}."
+        text = f"No column was found that helps to predict {quoted(parts.data.target)}."
         if better_models(parts.models):
-            text = "Other models did find something in these rows."
+            text = "Other models do find a pattern in these rows."
         elif is_settled(parts.models):
-            text = f"Nor did other models find a column that helps to predict {_target(parts)}."
+            text = f"Other models found no column either that helps to predict {_target(parts)}."
         return Sentence("good", tone, "No.", _joined(text, rival), "models")
     if parts.gain is None:
         return Sentence("good", "warn", "Not known.", "There are too few rows to tell.", "quality")
@@ -380,12 +385,12 @@ def _good(parts: _Parts) -> Sentence:
     else:
         short = "Not proven."
         text = (
-            f"{upper_first(baseline)} may be as good: the difference of {words.size(gain)} "
-            f"can be chance ({words.signed(low, high)})."
+            f"{upper_first(baseline)} may be just as good: a difference of {words.size(gain)} "
+            f"could be chance ({words.signed(low, high)})."
         )
     if not parts.quality.cost_given and parts.missed:
-        labels = [f"{quoted(label)} ({percent(found, 0)})" for label, found in parts.missed[:3]]
-        text += f" It finds less than half of the rows of {listed(labels)}."
+        found = [f"{percent(share, 0)} of {quoted(label)}" for label, share in parts.missed[:3]]
+        text += f" It finds only {listed(found)}."
         tone = "warn" if tone == "good" else tone
     if rival is not None and rival.name is not None and rival.verdict == "better":
         tone = "warn" if tone == "good" else tone
@@ -416,19 +421,19 @@ def _trust(parts: _Parts) -> Sentence:
         reached = wanted_text(tree.wanted, reached=True, at_costs=tree.at_costs)
         return Sentence("trust", "good", f"Yes, {subject}.", f"{upper_first(reached)}.", "leaves")
     sure = len(leaves) - len(flagged)
-    short = f"{sure:,} of {len(leaves):,} leaves, {percent(1 - share, 0)} of the rows."
+    short = f"In {sure:,} of {len(leaves):,} leaves, {percent(1 - share, 0)} of the rows."
     if not sure:
-        short = "No, none of its leaves."
+        short = "No, in none of its leaves."
     one, wanted = len(flagged) == 1, tree.wanted
-    subject = "the dashed leaf" if one else f"the {len(flagged):,} dashed leaves"
+    subject = "the flagged leaf" if one else f"the {len(flagged):,} flagged leaves"
     reason = wanted_text(wanted, reached=False, one=one, at_costs=tree.at_costs)
     if wanted.confidence is not None and wanted.utility is None:
         does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
         level = level_percent(wanted.confidence)
         reason = (
-            f"it {does} with {percent(flagged[0].confidence, 0)} confidence; {level} is wanted"
+            f"the confidence that it {does} is {percent(flagged[0].confidence, 0)}, not {level}"
             if one
-            else f"each {does} with less than {level} confidence"
+            else f"the confidence that each {does} is below {level}"
         )
     tone: Tone = "bad" if share > 0.5 else "warn" if share > 0.05 else "plain"
     text = f"Do not rely on {subject} ({percent(share, 0)} of the rows): {reason}."
@@ -443,9 +448,9 @@ def _trust_of_one_leaf(parts: _Parts, leaf: Node) -> Sentence:
         else f"{label} is the most frequent class"
     )
     if leaf.flagged:
-        text = f"These rows do not even show that {says[0].lower()}{says[1:]}."
+        text = f"It is not even certain that {says[0].lower()}{says[1:]}."
         return Sentence("trust", "bad", "There is nothing to trust.", text, "leaves")
-    text = f"{says}, and that is all that this tree knows: it does not tell rows apart."
+    text = f"{says}, and that is all this tree knows: it treats all rows alike."
     return Sentence("trust", "plain", "There is little to trust.", text, "leaves")
 
 
@@ -504,7 +509,7 @@ def _next(parts: _Parts) -> Sentence:
         return Sentence("next", "bad", short, rows, "error")
     flagged = [node for node in parts.tree.nodes if node.flagged]
     few = (
-        f" {parts.data.rows} rows are few: another sample may give another tree."
+        f" {parts.data.rows} rows is a small sample: another could give a different tree."
         if parts.data.rows < FEW_ROWS
         else ""
     )
@@ -514,9 +519,9 @@ def _next(parts: _Parts) -> Sentence:
     if sum(node.n for node in flagged) > 0.5 * total:
         short = "Use it for a first look only."
     elif len(flagged) == 1:
-        short = "Use it, but check the dashed leaf by hand."
+        short = "Use it, but check the flagged leaf by hand."
     else:
-        short = "Use it, but check the dashed leaves by hand."
+        short = "Use it, but check the flagged leaves by hand."
     needed = [node.total_rows_needed for node in flagged if node.total_rows_needed is not None]
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
@@ -561,15 +566,15 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
     wanted = max(RARE_ROWS_WANTED, round(n_rare))
     more = math.ceil(sum(counts) * wanted / n_rare) if n_rare else 0
     help_ = (
-        "Say what errors cost (--cost), so that the rare class counts; or weigh its rows more "
-        "(--weight)."
+        "Say what each error costs (--cost), or give the rare class more weight "
+        "(--tree class_weight=balanced)."
     )
     if n_rare < RARE_ROWS_WANTED:
         help_ += (
-            f" {count_of(n_rare, 'rare row')} are few: about {_rounded(more):,} rows in all would "
-            f"have {RARE_ROWS_WANTED}, which are recommended to judge a model."
+            f" Or collect more: {count_of(n_rare, 'rare row')} cannot show how good a model is; "
+            f"{RARE_ROWS_WANTED} are recommended, about {_rounded(more):,} rows in all."
         )
-    return "Help it to see the rare class.", help_, "models"
+    return "Make the rare class count.", help_, "models"
 
 
 RARE_ROWS_WANTED = 100

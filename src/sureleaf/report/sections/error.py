@@ -185,21 +185,21 @@ def differences_text(
         trust = (
             "Use cross-validation for the tree as a whole, the utility for its leaves."
             if low <= 1 - utility <= high
-            else "The gap is larger than the interval of the cross-validation: use "
-            "cross-validation, and take the levels of the leaves with caution."
+            else "The gap is wider than the interval of the cross-validation: use "
+            "cross-validation, and treat the levels of the leaves with caution."
         )
         yield (
-            f"The leaves together state {percent(1 - utility)} wrong (utility "
-            f"{percent(utility)}), cross-validation {percent(value)}: the utility is about this "
-            "very tree; cross-validation is about trees grown in the same way on slightly fewer "
-            f"rows, with their size chosen anew. {trust}"
+            f"By its leaves, the tree gets {percent(1 - utility)} of new rows wrong (utility "
+            f"{percent(utility)}); by cross-validation, {percent(value)}. The utility describes "
+            "this tree; cross-validation describes trees grown the same way on slightly fewer "
+            f"rows, each of a newly chosen size. {trust}"
         )
     if curve is not None and abs(curve.error - value) >= NOTABLE_OF_CURVE:
         yield (
-            f"The learning curve leads to {percent(curve.error)} with {curve.n_rows:,} rows, "
-            f"cross-validation gives {percent(value)}: the curve was measured with at most "
-            f"{curve.n_measured:,} rows, fewer times, and is extrapolated. Use cross-validation "
-            "for the error, and the curve for what more rows would change."
+            f"With {curve.n_rows:,} rows the learning curve predicts an error of "
+            f"{percent(curve.error)}; cross-validation measures {percent(value)}. The curve was "
+            f"measured less often, with at most {curve.n_measured:,} rows, and extended. Use "
+            "cross-validation for the error, and the curve for what more rows would change."
         )
 
 
@@ -208,16 +208,16 @@ def _bootstrap_text(
 ) -> Iterator[str]:
     if value - training >= NOTABLE:
         yield (
-            f"Training rows {percent(training)}, unseen rows {percent(value)}: the tree was "
-            "fitted to the training rows, so the first figure is too good. Use the second."
+            f"The error is {percent(training)} on the training rows and {percent(value)} on unseen "
+            "rows. The tree was fitted to the training rows, so only the second figure counts."
         )
     if abs(e632_plus - value) >= NOTABLE:
         where = "within" if low <= e632_plus <= high else "outside"
         yield (
-            f"Cross-validation {percent(value)}, .632+ bootstrap {percent(e632_plus)}, {where} the "
-            "interval of the cross-validated error: trees of the bootstrap are grown on 63 % of "
-            "the different rows, and the correction for this is approximate. Use "
-            "cross-validation."
+            f"The .632+ bootstrap estimates {percent(e632_plus)}, cross-validation "
+            f"{percent(value)}; the former is {where} the interval of the latter. A bootstrap "
+            "sample holds only 63 % of the distinct rows, and the correction for that is "
+            "approximate. Use cross-validation."
         )
 
 
@@ -229,10 +229,10 @@ def cost_difference_text(
     if stated is None or paid is None or words.value(stated) == words.value(paid.value):
         return
     yield (
-        f"The leaves together state a cost of {words.value(stated)}, which sureleaf fit and leaves "
-        f"print, cross-validation {words.value(paid.value)}: the first is about this very tree; "
-        "cross-validation is about trees grown in the same way on slightly fewer rows, with their "
-        "size chosen anew. Use cross-validation for the tree as a whole, the levels for its leaves."
+        f"By its leaves, as sureleaf fit prints it, the tree costs {words.value(stated)}; by "
+        f"cross-validation, {words.value(paid.value)}. The first describes this tree; "
+        "cross-validation describes trees grown the same way on slightly fewer rows, each of a "
+        "newly chosen size. Use cross-validation for the whole tree, the levels for its leaves."
     )
 
 
@@ -337,10 +337,7 @@ def without_tests(error: ErrorSection, models: ModelsSection) -> ErrorSection:
     curve = error.curve
     if curve is None or curve.help != "hardly" or is_settled(models):
         return error
-    text = (
-        "It is not known whether more rows would help: with more of them, a tree may find a useful "
-        "test."
-    )
+    text = "Whether more rows would help is not known: with more, a tree may find a useful split."
     return replace(error, curve=replace(curve, help="unclear", text=text))
 
 
@@ -377,7 +374,7 @@ def rows_text(
     """Say whether more rows would help, by the gain of twice as many."""
     words = words or MeasureWords()
     if gain is None or gain.low is None or gain.high is None:
-        return "It is not known whether more rows would help."
+        return "Whether more rows would help is not known."
     low, value, high = _improvement(gain.low, gain.value, gain.high, words)
     helps = rows_help(gain, margin, words, last_gain)
     is_cost, digits = words.measure == "cost", 1 if margin >= 0.005 else 2
@@ -395,7 +392,7 @@ def rows_text(
             f"at most {size(high)}."
         )
         if n < FEW_ROWS:
-            text += " They would still make the leaves surer."
+            text += " They would still raise the confidence of the leaves."
         return f"{text} Other columns might help."
     if helps == "unclear":
         return (

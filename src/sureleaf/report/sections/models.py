@@ -18,7 +18,13 @@ from sureleaf.formatting import (
     signed_interval,
     upper_first,
 )
-from sureleaf.report.baselines import BAGGED_TREES, EvaluatedModel, ModelKind
+from sureleaf.report.baselines import (
+    BAGGED_TREES,
+    FOREST,
+    MARGIN_ZERO,
+    EvaluatedModel,
+    ModelKind,
+)
 from sureleaf.report.document_schema import record_of
 from sureleaf.report.estimates import IntervalEstimate, estimate_measure, finite
 from sureleaf.report.request import ComparedMeasure
@@ -325,8 +331,8 @@ def leading_rival(models: ModelsSection) -> Rival | None:
     (gain, low, high), verdict = gains[best]
     if low > 0:
         text = (
-            f"{upper_first(best)} {_be([best])} {words.better} by {words.size(gain)} "
-            f"({words.ends(low, high)})."
+            f"{upper_first(_ARTICLES.get(best, '') + best)} {_be([best])} {words.better} by "
+            f"{words.size(gain)} ({words.ends(low, high)})."
         )
         return Rival(best, verdict, text)
     if is_settled(models):
@@ -349,6 +355,9 @@ def models_text(models: ModelsSection) -> str:
         f"{rival.text}{more} Prefer {'one of them' if also else 'it'} if the {name} matters more "
         "than rules that people can read and check."
     )
+
+
+_ARTICLES = {FOREST: "a ", MARGIN_ZERO: "the "}
 
 
 def _be(names: list[str]) -> str:

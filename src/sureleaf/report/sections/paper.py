@@ -100,7 +100,7 @@ def paper_section(
         *_validation(writer, tree, budget),
         *_calibration(writer, quality),
         *_performance(writer, quality, error, answer, tree),
-        f"Reported by TRIPOD+AI ({TRIPOD.citation}).",
+        f"Reported following TRIPOD+AI ({TRIPOD.citation}).",
     ]
     return PaperSection(
         text=" ".join(sentences),
@@ -211,7 +211,9 @@ def _performance(
             f"The bootstrap estimate of the error was {value} ({ends}; {writer.cite(EFRON)})."
         )
     utility = number("tree.levels.utility", tree.levels.utility, _percent)
-    sentences.append(f"This very tree is expected to predict {utility} of new rows correctly.")
+    sentences.append(
+        f"The fitted tree itself is expected to predict {utility} of new rows correctly."
+    )
     return sentences if not tree.at_costs else sentences[:-1]
 
 

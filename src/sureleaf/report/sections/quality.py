@@ -460,17 +460,21 @@ def _net_benefit(results: ReportResults, predictions: OutOfFold) -> NetBenefitCu
     )
     best_constant = np.maximum(curve.treat_all, 0.0)
     useful = curve.thresholds[curve.model > best_constant + 1e-12]
-    text = "At no threshold is the tree worth more than treating all rows alike."
+    text = "At no threshold does the tree beat treating all rows alike."
     if len(useful):
         ends = f"{percent(useful[0], 0)} and {percent(useful[-1], 0)}"
         text = (
-            f"The tree is worth more than acting on all or on none if one would act from a "
-            f"probability between {ends}"
+            f"At {_most(useful)} thresholds between {ends}, acting on the tree's probabilities "
+            "beats acting on every row or on none."
         )
-        text += "." if len(useful) == round(100 * (useful[-1] - useful[0])) + 1 else ", mostly."
     lines = np.array([curve.thresholds, curve.model, curve.treat_all])
     thresholds, model, treat_all = lines.tolist()
     return NetBenefitCurve(code, thresholds, model, treat_all, text)
+
+
+def _most(useful: NDArray[np.float64]) -> str:
+    """Say whether some thresholds are all those, one per cent apart, between their ends."""
+    return "all" if len(useful) == round(100 * (useful[-1] - useful[0])) + 1 else "most"
 
 
 def _text(results: ReportResults, confusion: NDArray[np.float64]) -> str:
@@ -484,8 +488,8 @@ def _text(results: ReportResults, confusion: NDArray[np.float64]) -> str:
             return f"The tree never predicts {label}."
         precision = confusion[code, code] / predicted[code]
         return (
-            f"The tree finds {percent(found[code], 0)} of the rows of class {label}. When it "
-            f"predicts {label}, it is correct in {percent(precision, 0)} of the cases."
+            f"The tree finds {percent(found[code], 0)} of the {label} rows. When it predicts "
+            f"{label}, it is right {percent(precision, 0)} of the time."
         )
     missed = [
         f"\u201c{labels[k]}\u201d ({percent(found[k], 0)} found)"
@@ -505,12 +509,12 @@ def _positive_reason(results: ReportResults) -> str:
     code = results.evaluation.positive_code
     label, value = results.labels[code], results.evaluation.classes.tolist()[code]
     if results.request.positive is not None:
-        why = "as you said"
+        why = "as requested"
     elif is_called_positive(value, results.evaluation.classes.tolist()):
-        why = "by its name"
+        why = "chosen by its name"
     else:
-        why = "because it is the rarest"
-    return f"The positive class is \u201c{label}\u201d, {why}; --positive sets another."
+        why = "the rarest"
+    return f"The positive class is \u201c{label}\u201d ({why}; --positive sets another)."
 
 
 # The ROC curve with a pointwise band: at each false positive rate, where the true rate may lie.

@@ -245,7 +245,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         depth=tree.depth,
         levels=StatedLevels(levels.confidence, levels.utility),
         levels_from=results.leaves.source_note(),
-        notes=[*results.leaves.limits(), *_known_limits(results)],
+        notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
         terms=leaf_terms(len(results.labels), at_costs=model.rule is not None),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
         at_costs=model.rule is not None,
