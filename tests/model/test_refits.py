@@ -13,7 +13,7 @@ from sureleaf import TreeClassifier
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import FailedFitError
 from sureleaf.evaluation import Geometric, bootstrap_error, evaluate, learning_curve
-from sureleaf.evaluation.evaluator import find_refits
+from sureleaf.evaluation.evaluator import make_fitter
 from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.probability import MEstimate
 
@@ -63,8 +63,8 @@ def make_table(seed, n=160, *, holes=True):
 def judge_both(parameters, X, y, **how):
     """Both ways must agree that the estimator can be prepared, or the comparison says nothing."""
     model = TreeClassifier.c45(**parameters)
-    assert find_refits(model, read_labelled_table(X, y)) is not None
-    assert find_refits(Plain.c45(**parameters), read_labelled_table(X, y)) is None
+    assert make_fitter(model, read_labelled_table(X, y), 0).refits is not None
+    assert make_fitter(Plain.c45(**parameters), read_labelled_table(X, y), 0).refits is None
     return (evaluate(m, X, y, random_state=3, **how) for m in (model, Plain.c45(**parameters)))
 
 
@@ -204,7 +204,7 @@ def test_what_wraps_a_tree_or_must_not_see_all_rows_is_fitted_as_it_is() -> None
     frozen = FrozenEstimator(TreeClassifier.c45().fit(X, y))
     given = TreeClassifier.c45(categorical_features=TreeClassifier.c45().fit(X, y).schema_)
     for model in (unchanged, frozen, TreeClassifier.c45(unseen="error"), given):
-        assert find_refits(model, table) is None
+        assert make_fitter(model, table, 0).refits is None
     shared = evaluate(TreeClassifier.c45(), X, y, design=KFold(3), random_state=0)
     assert_same(shared, evaluate(unchanged, X, y, design=KFold(3), random_state=0))
     kept = evaluate(frozen, X, y, design=KFold(3), random_state=0)

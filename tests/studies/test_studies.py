@@ -170,7 +170,7 @@ def test_learners_that_fail_in_every_way_are_outcomes(tmp_path):
     assert "works" not in reasons
     results = StudyResults(store)
     assert results.evaluation("first", "raises") is None
-    assert results.estimates()["first"]["works"].value > 0
+    assert results.evaluation("first", "works").estimate("accuracy").value > 0
 
 
 @pytest.mark.usefixtures("users_processes")
@@ -587,7 +587,7 @@ def test_a_study_file_is_read_with_its_data(tmp_path):
     assert study.learners[2].model.estimator.pruning is None
     results = StudyResults(store)
     assert results.measures == ("accuracy", "nce")
-    assert results.estimates("nce")["rows"]["bayes"].value > 0
+    assert results.evaluation("rows", "bayes").estimate("nce").value > 0
 
 
 PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"

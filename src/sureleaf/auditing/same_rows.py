@@ -14,8 +14,9 @@ from sureleaf.arguments import IntArray
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import TreeClassifier
-from sureleaf.evaluation import Evaluation, KFold, evaluate
+from sureleaf.evaluation import Evaluation, evaluate
 from sureleaf.evaluation.designs import Design, Split
+from sureleaf.evaluation.evaluator import DEFAULT_DESIGN
 from sureleaf.formatting import count_of, listed
 from sureleaf.model.seen_rows import EqualRows, telling_part
 from sureleaf.table import EncodedTable
@@ -43,9 +44,6 @@ class _EveryRow(Design):
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         rows = np.arange(len(classes))
         yield Split(rows[:0], rows, 0, 0)
-
-
-DEFAULT_DESIGN = KFold(10)
 
 
 def compare_trees(  # noqa: PLR0913 - one question, named options

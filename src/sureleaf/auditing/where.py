@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from sureleaf.arguments import FloatArray
 from sureleaf.auditing.audited_rows import AuditedRows
@@ -26,7 +26,7 @@ from sureleaf.auditing.segments import (
 from sureleaf.comparison.multiple_models import holm
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.formatting import count_of, interval, measure_value, p_equals, percent, points
-from sureleaf.levels.intervals import clopper_pearson
+from sureleaf.levels.intervals import clopper_pearson, normal_reach
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.table import Column
 
@@ -318,7 +318,7 @@ def _subgroup_test(
     """Return the p-value of one subgroup, and the interval of its observed mean."""
     own, other = _spread(errors, inside), _spread(errors, ~inside)
     observed = means["observed"]
-    reach = float(ndtri((1 + level) / 2)) * math.sqrt(own)
+    reach = normal_reach(level) * math.sqrt(own)
     if errors.is_rate:
         weight = float(errors.w[inside].sum())
         n = effective_rows(errors, inside, own * weight**2)

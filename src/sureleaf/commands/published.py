@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from rich.console import RenderableType
 from rich.text import Text
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc
 
 from sureleaf.arguments import check_level
 from sureleaf.commands.terminal import number_table
 from sureleaf.comparison import DifferenceTest, compare_rates, mcnemar, paired_t, rate_interval
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import level_percent, p_equals, p_value, percent
+from sureleaf.levels.intervals import normal_reach
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class PublishedTest:
 
 def _rate(values: Sequence[str], level: float, rows: int | None) -> PublishedTest:
     rate, n = _read_rate(_only(values, 1, "rate 76/100")[0])
-    reach = float(ndtri((1 + check_level(level)) / 2)) * math.sqrt(rate * (1 - rate) / n)
+    reach = normal_reach(check_level(level)) * math.sqrt(rate * (1 - rate) / n)
     found = rate_interval(rate, n, level=level)
     return PublishedTest(
         f"a rate of {percent(rate)} on {n:,} rows",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, stdtr, stdtrit
 
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.comparison.plain_numbers import (
@@ -20,7 +20,7 @@ from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.intervals import Estimate, corrected_resampled, group_members
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_covariance, delong_interval
-from sureleaf.levels.intervals import Interval
+from sureleaf.levels.intervals import Interval, normal_reach
 from sureleaf.levels.search import halved
 
 
@@ -145,7 +145,7 @@ def auc_difference(
     variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
     if variance > 1e-14:
         standard_error = math.sqrt(variance)
-        reach = float(ndtri((1 + level) / 2)) * standard_error
+        reach = normal_reach(level) * standard_error
         low, high = difference - reach, difference + reach
         p_value = 2 * float(ndtr(-abs(difference) / standard_error))
         method = "DeLong"

@@ -29,7 +29,7 @@ from sureleaf.arguments import FloatArray, check_choice, check_level
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
-from sureleaf.levels.intervals import clopper_pearson, wilson
+from sureleaf.levels.intervals import clopper_pearson, normal_reach, wilson
 from sureleaf.levels.search import smallest_count
 
 _OF_MODELS = "are independent; it is about these two fitted models, not about their algorithms"
@@ -108,7 +108,7 @@ rows are independent
     reason = "" if pooled else ", since a rate of 0 or 1 has no variance"
     if unpooled:
         variance = e1 * (1 - e1) / n1 + e2 * (1 - e2) / n2
-        reach = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
+        reach = normal_reach(level) * math.sqrt(variance)
         low, high = difference - reach, difference + reach
     else:
         common = (n1 * e1 + n2 * e2) / (n1 + n2)
@@ -164,7 +164,7 @@ def _invert_score(
 
     ``score`` falls in the difference and is 0 at the estimate.
     """
-    z = float(ndtri((1 + level) / 2))
+    z = normal_reach(level)
 
     def end(bound: float) -> float:
         target = math.copysign(z, -bound)
@@ -341,7 +341,7 @@ def rows_to_detect(
             f"got difference {difference!r} and rate {rate!r}."
         )
     under_null, under_difference = _standard_deviations(rate, other, paired, discordance)
-    z_level, z_power = float(ndtri((1 + level) / 2)), float(ndtri(power))
+    z_level, z_power = normal_reach(level), float(ndtri(power))
     reach = z_level * under_null + z_power * under_difference  # below 0, one row is enough
     return max(math.ceil((max(reach, 0.0) / difference) ** 2), 1)
 

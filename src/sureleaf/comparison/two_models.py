@@ -35,6 +35,7 @@ from sureleaf.evaluation.valid_intervals import (
     needs_larger_parts,
     values_of_splits,
 )
+from sureleaf.levels.intervals import normal_reach
 from sureleaf.levels.search import smallest_count
 
 
@@ -305,7 +306,7 @@ def difference_of_estimates(first: Estimate, second: Estimate, name: str) -> Dif
             f"{name} has no finite value and interval in one of the evaluations ({first.method}; "
             f"{second.method}). Compare another measure."
         )
-    z = float(ndtri((1 + first.level) / 2))
+    z = normal_reach(first.level)
     # A t interval is wider than z times its standard error, so this overstates the error.
     standard_error = math.hypot(first.high - first.low, second.high - second.low) / (2 * z)
     low, high = squared_and_added(first, second)

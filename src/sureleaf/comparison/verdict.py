@@ -25,6 +25,7 @@ from sureleaf.arguments import FloatArray
 from sureleaf.evaluation.intervals import SplitVariance
 from sureleaf.evaluation.measures.named import NAMED, Measure
 from sureleaf.formatting import upper_first
+from sureleaf.levels.intervals import normal_reach
 from sureleaf.levels.search import halved
 
 
@@ -247,7 +248,7 @@ def deciding_half_width(difference: float, margin: float, test: DifferenceTest) 
     only, now and when the rows are there.
     """
     q = (test.high - test.low) / 2 / test.standard_error if test.standard_error > 0 else 0.0
-    normal = float(ndtri((1 + test.level) / 2))
+    normal = normal_reach(test.level)
     q = max(q, normal)
     near, far = abs(abs(difference) - margin), margin + abs(difference)
     if near == 0:
@@ -277,7 +278,7 @@ def _error_ratios(degrees: float) -> FloatArray:
 
 def detecting_half_width(detect: float, level: float) -> float:
     """Return the half-width of the interval of a test that finds ``detect`` with 80 % power."""
-    z = float(ndtri((1 + level) / 2))
+    z = normal_reach(level)
     return detect * z / (z + float(ndtri(PLANNED_POWER)))
 
 

@@ -35,12 +35,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.evaluation.measures.calibration import ILL_CONDITIONED, recalibrate
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.rates import count_pairs
+from sureleaf.levels.intervals import normal_reach
 
 if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
@@ -211,7 +211,7 @@ class Boundary:
         covariance = errors @ errors.T * self.n_rows / n_all
         if not (np.linalg.eigvalsh(covariance) > 0).all():
             return None
-        reach = float(ndtri(0.5 + level / 2)) * np.linalg.cholesky(covariance).T
+        reach = normal_reach(level) * np.linalg.cholesky(covariance).T
         found = [(self._expected(measure, move), self._expected(measure, -move)) for move in reach]
         gradient = np.nan_to_num([up - down for up, down in found])
         length = float(np.linalg.norm(gradient))

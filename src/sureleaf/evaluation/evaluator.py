@@ -81,22 +81,6 @@ class Refits(Protocol):
         """Fit on these rows, which may repeat, with the parameters of the estimator."""
 
 
-def find_refits(estimator: Any, table: LabelledTable) -> Refits | None:
-    """Return the refits that the estimator prepares for the table; None if it has none.
-
-    None also for a table that it cannot read: each fit will then report the error.
-    """
-    # The type decides: a wrapper that forwards attributes may fit in another way.
-    prepare = getattr(type(estimator), "prepare_refits", None)
-    if prepare is None:
-        return None
-    try:
-        refits: Refits | None = prepare(estimator, table.X, table.y, sample_weight=table.weights)
-    except (ValueError, TypeError):
-        return None
-    return refits
-
-
 T = TypeVar("T")
 
 
@@ -212,8 +196,14 @@ class Fitter:
 
 
 def make_fitter(estimator: Any, table: LabelledTable, seed: int) -> Fitter:
-    """Prepare to fit the estimator on parts of the table."""
-    refits = find_refits(estimator, table)
+    """Prepare to fit the estimator on parts of the table, by its refits if it has a way."""
+    # The type decides: a wrapper that forwards attributes may fit in another way.
+    prepare = getattr(type(estimator), "prepare_refits", None)
+    refits: Refits | None = None
+    if prepare is not None:
+        # Where it cannot read the table, each fit will report the error.
+        with contextlib.suppress(ValueError, TypeError):
+            refits = prepare(estimator, table.X, table.y, sample_weight=table.weights)
     return Fitter(estimator, table, seed, refits, 1 if refits is None else refits.n_threads)
 
 
@@ -343,7 +333,11 @@ def evaluation_of(
 ) -> Evaluation:
     """Return the outcomes of all splits together; an error if every split failed."""
     # Training rows are not kept: those of many splits together are large.
-    parts = [(_facts(o), o.split.test, o.prediction, o.probabilities) for o in outcomes]
+    parts = []
+    for one in outcomes:
+        split = one.split
+        facts = SplitFacts(split.repeat, split.fold, split.n_train, len(split.test), one.failure)
+        parts.append((facts, split.test, one.prediction, one.probabilities))
     splits = tuple(facts for facts, *_ in parts)
     worked = [part for facts, *part in parts if facts.failure is None]
     if not worked:
@@ -407,11 +401,6 @@ def read_cost(cost: ArrayLike | None, table: LabelledTable) -> Any:
             "Use sureleaf.decide with the predicted probabilities."
         )
     return matrix
-
-
-def _facts(outcome: Outcome) -> SplitFacts:
-    split = outcome.split
-    return SplitFacts(split.repeat, split.fold, split.n_train, len(split.test), outcome.failure)
 
 
 def _remedy(failure: str | None) -> str:

@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sureleaf.arguments import FloatArray, IntArray, check_level
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import TextDisplay
-from sureleaf.levels.intervals import Interval
+from sureleaf.levels.intervals import Interval, normal_reach
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def bca_limits(
         return Interval(float(sample[0]), float(sample[-1]))
     below = (np.sum(sample < value) + np.sum(sample <= value)) / 2
     shift = float(ndtri(np.clip(below, 0.5, len(sample) - 0.5) / len(sample)))
-    z = float(ndtri(0.5 + level / 2))
+    z = normal_reach(level)
     each = np.asarray(left_out, dtype=np.float64)
     speed = _acceleration(each, np.ones(len(each)) if times is None else np.asarray(times))
     tails = [ndtr(shift + (shift + side) / (1 - speed * (shift + side))) for side in (-z, z)]

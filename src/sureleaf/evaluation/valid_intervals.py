@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level, row_weights
 from sureleaf.errors import InvalidArgumentError
@@ -23,7 +22,7 @@ from sureleaf.evaluation.intervals import (
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_interval, delong_one_vs_rest
 from sureleaf.evaluation.measures.rates import count_pairs, ratio
-from sureleaf.levels.intervals import Interval, clopper_pearson
+from sureleaf.levels.intervals import Interval, clopper_pearson, normal_reach
 from sureleaf.random_streams import INTERVAL, generator
 
 if TYPE_CHECKING:
@@ -488,7 +487,7 @@ def _out_of_bag(evaluation: "Evaluation", measure: Measure, level: float) -> Est
         rows = min(variance / error**2, n) if varies else n
         low, high = clopper_pearson(min(result.value * rows, rows), rows, level=level)
         return Estimate(result.value, low, high, level, name)
-    half = float(ndtri(0.5 + level / 2)) * error
+    half = normal_reach(level) * error
     return Estimate(result.value, result.value - half, result.value + half, level, name)
 
 
@@ -616,11 +615,7 @@ def prevalence_slopes(evaluation: "Evaluation", measure: Measure) -> FloatArray:
     if not getattr(design, "stratified", False) or getattr(design, "time_ordered", False):
         return np.zeros(len(evaluation.classes))
     step = max(1, len(evaluation.row) // ENOUGH)
-    return slopes_of_rows(measure, evaluation.scored(slice(None, None, step)))
-
-
-def slopes_of_rows(measure: Measure, rows: Scored) -> FloatArray:
-    """Return the derivative of the measure of these rows by the proportion of each class."""
+    rows = evaluation.scored(slice(None, None, step))
     weights = rows.row_weights
     slopes = np.zeros(rows.n_classes)
     if not weights.sum() > 0:

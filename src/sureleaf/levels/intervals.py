@@ -51,6 +51,11 @@ class Interval(NamedTuple, Generic[Bound]):
 # A probability, from the successes among n rows
 
 
+def normal_reach(level: float) -> float:
+    """Return how many standard errors a normal interval of this level reaches to each side."""
+    return float(ndtri((1 + level) / 2))
+
+
 @overload
 def wilson(successes: float, n: float, *, level: float = ...) -> Interval[float]: ...
 @overload
@@ -91,7 +96,7 @@ def wilson(successes: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Interv
     (0.7112, 0.8666)
     """
     k, rows = _counts(successes, n)
-    z = float(ndtri(0.5 + check_level(level) / 2))
+    z = normal_reach(check_level(level))
     some = np.where(rows > 0, rows, 1.0)
     rate = k / some
     centre = rate + z * z / (2 * some)

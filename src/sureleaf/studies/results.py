@@ -170,19 +170,6 @@ class StudyResults:
             float(np.mean(sizes)) if sizes else None,
         )
 
-    def estimates(self, measure: str | None = None) -> dict[str, dict[str, Estimate | None]]:
-        """Return the estimate of every learner on every data set, with its interval."""
-        wanted = self.measures[0] if measure is None else measure
-        evaluations = (
-            (data, learner, self.evaluation(data, learner))
-            for data in self.data
-            for learner in self.learners
-        )
-        estimates: dict[str, dict[str, Estimate | None]] = {data: {} for data in self.data}
-        for data, learner, one in evaluations:
-            estimates[data][learner] = None if one is None else one.estimate(wanted)
-        return estimates
-
 
 def _digest(rows: NDArray[np.int64]) -> bytes:
     return hashlib.sha256(rows.astype("<i8").tobytes()).digest()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit
 
 from sureleaf.arguments import (
     FloatArray,
@@ -21,7 +21,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import check_kind, find_classes, positive_class
 from sureleaf.evaluation.measures.losses import read_scored
-from sureleaf.levels.intervals import Interval
+from sureleaf.levels.intervals import Interval, normal_reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +300,7 @@ def delong_one_vs_rest(classes: ArrayLike, scores: ArrayLike, *, level: float = 
 
 
 def _logit_interval(area: float, variance: float, level: float) -> Interval[float]:
-    half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance) / (area * (1 - area))
+    half = normal_reach(level) * math.sqrt(variance) / (area * (1 - area))
     return Interval(float(expit(logit(area) - half)), float(expit(logit(area) + half)))
 
 
@@ -319,7 +319,7 @@ def newcombe_auc(
     """
     from scipy.optimize import brentq
 
-    z = float(ndtri(0.5 + check_level(level) / 2))
+    z = normal_reach(check_level(level))
     spread = (n_positive + n_negative) / 2 - 1
 
     def excess(a: float) -> float:
