@@ -1,4 +1,4 @@
-"""Class probabilities of the nodes of a tree from their class counts."""
+"""From the counts of a leaf to class probabilities, one small object per estimate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
