@@ -48,7 +48,10 @@ def test_a_classifier_of_another_library_may_hold_ours_and_lists_of_objects() ->
         ("TreeClassifier(pruning=pessimistic)", "pessimistic is not .* and a text needs quotes"),
         ("TreeClassifier(3)", "every parameter needs its name"),
         ("TreeClassifier(**{})", "every parameter needs its name"),
-        ("TreeClassifier(depth=3)", "unexpected keyword argument 'depth'"),
+        (
+            "TreeClassifier(depth=3)",
+            "TreeClassifier has no parameter depth. Did you mean 'max_depth'",
+        ),
         ("sklearn.tree.Nope", "has no attribute 'Nope'"),
         ("nowhere.Nope", "No module named 'nowhere'"),
         ("sklearn.preprocessing.normalize(X=[1])", "normalize is not a class with a method fit"),

@@ -4,8 +4,15 @@ from inspect import signature
 
 import pytest
 
-from sureleaf import InvalidArgumentError, TreeClassifier
-from sureleaf.estimators.parameters import C45, PARAMETERS, parameter_table, written_examples
+from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
+from sureleaf.commands.learners import read_tree_options
+from sureleaf.estimators.parameters import (
+    C45,
+    OTHER_NAMES,
+    PARAMETERS,
+    parameter_table,
+    written_examples,
+)
 
 
 def test_the_table_has_the_parameters_of_the_constructor_in_their_order():
@@ -41,3 +48,23 @@ def test_the_documentation_shows_who_sets_every_parameter():
     table = parameter_table(TreeClassifier)
     assert "| `criterion` | `'entropy'` | `'gain_ratio'` | Whoever" in table
     assert len(table.splitlines()) == 2 + len(PARAMETERS)
+
+
+def test_the_name_of_another_library_is_an_error_that_names_ours():
+    with pytest.raises(TypeError, match=r"TreeClassifier has no parameter max_leaf_nodes. Its nam"):
+        TreeClassifier(max_leaf_nodes=3)
+    with pytest.raises(TypeError, match=r"Its name here is monotone\."):
+        TreeClassifier.c45(monotonic_cst=[1])
+    with pytest.raises(TypeError, match="Did you mean 'max_depth'"):
+        TreeClassifier(max_depht=3)
+    with pytest.raises(TypeError, match="BaggedTreesClassifier has no parameter n_estimator"):
+        BaggedTreesClassifier(n_estimator=3)
+    with pytest.raises(ValueError, match=r"Its name here is max_leaves\."):
+        TreeClassifier().set_params(max_leaf_nodes=3)
+    with pytest.raises(InvalidArgumentError, match=r"Its name here is max_leaves\."):
+        read_tree_options(["max_leaf_nodes=3"])
+
+
+def test_every_other_name_leads_to_a_parameter_and_is_none_itself():
+    assert set(OTHER_NAMES.values()) <= set(PARAMETERS)
+    assert not set(OTHER_NAMES) & set(PARAMETERS)

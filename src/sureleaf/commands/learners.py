@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.estimators.parameters import hint_for
 
 _OURS = ("TreeClassifier", "TreeClassifier.c45", "BaggedTreesClassifier")
 _TRUSTED = ("sureleaf", "sklearn")
@@ -226,7 +227,7 @@ def read_tree_options(
         if parameter not in known:
             raise InvalidArgumentError(
                 f"--tree must name a parameter of TreeClassifier; got {parameter!r}."
-                f"{suggestion(parameter, known)}"
+                f"{hint_for(parameter, known)}"
             )
         if parameter in values:
             raise InvalidArgumentError(

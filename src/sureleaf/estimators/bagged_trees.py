@@ -24,6 +24,7 @@ from sureleaf.estimators.base import (
     class_weights,
     read_training_rows,
 )
+from sureleaf.estimators.parameters import with_hints
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.bagged_model import BaggedModel, BagRowLevels
@@ -138,6 +139,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
     True
     """
 
+    @with_hints
     def __init__(
         self,
         *,

@@ -1,7 +1,7 @@
 """What both estimators share: each is a shell of parameters around a fitted model."""
 
 from os import PathLike
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from sureleaf.arguments import (
     scale_importances,
 )
 from sureleaf.errors import InvalidArgumentError, SureleafError, suggestion, warn_caller
+from sureleaf.estimators.parameters import hint_for
 from sureleaf.files.state_file import State, write_state
 from sureleaf.model.bagged_model import BaggedModel
 from sureleaf.model.tree_model import TreeModel
@@ -34,6 +35,17 @@ class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: i
     model_: Model
     _model_type: type[Model]
     n_jobs: int | None
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, also those of a classifier inside: ``estimator__max_depth=3``."""
+        known = self.get_params(deep=False)
+        for name in parameters:
+            if name.partition("__")[0] not in known:
+                raise InvalidArgumentError(
+                    f"{type(self).__name__} has no parameter {name}.{hint_for(name, known)}"
+                )
+        super().set_params(**parameters)
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__

@@ -5,13 +5,16 @@ docs/tree.md are made from `PARAMETERS`. The fields of `GrowthRules` and `TreeSe
 by the same names.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from inspect import signature
-from typing import Any, Final
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 
 from sureleaf.arguments import check_choice, check_number
+from sureleaf.errors import InvalidTypeError, suggestion
 from sureleaf.model.state import CHOICES
 from sureleaf.probability import ESTIMATES
 
@@ -134,6 +137,58 @@ C45: Final[dict[str, Any]] = {
     name: one.c45 for name, one in PARAMETERS.items() if one.c45 is not _AS_USUAL
 }
 """Parameters with which the tree is that of C4.5."""
+
+
+OTHER_NAMES: Final = {
+    "cp": "ccp_alpha",
+    "loss_matrix": "cost",
+    "max_leaf_nodes": "max_leaves",
+    "maxdepth": "max_depth",
+    "min_impurity_split": "min_impurity_decrease",
+    "min_weight_fraction_leaf": "min_samples_leaf",
+    "minbucket": "min_samples_leaf",
+    "minsplit": "min_samples_split",
+    "monotone_constraints": "monotone",
+    "monotonic_cst": "monotone",
+    "num_leaves": "max_leaves",
+    "seed": "random_state",
+}
+"""Names of scikit-learn, rpart and boosting libraries, and ours for the same thing."""
+
+
+def hint_for(name: str, known: Iterable[str]) -> str:
+    """Say which parameter an unknown name means, as the end of an error.
+
+    Examples
+    --------
+    >>> hint_for("max_leaf_nodes", ["max_depth", "max_leaves"])
+    ' Its name here is max_leaves.'
+    """
+    known = list(known)
+    ours = OTHER_NAMES.get(name)
+    return f" Its name here is {ours}." if ours in known else suggestion(name, known)
+
+
+_Self = TypeVar("_Self")
+_P = ParamSpec("_P")
+
+
+def with_hints(
+    init: Callable[Concatenate[_Self, _P], None],
+) -> Callable[Concatenate[_Self, _P], None]:
+    """Let a constructor that gets an unknown parameter say which one is meant."""
+    known = [name for name in signature(init).parameters if name != "self"]
+
+    @wraps(init)
+    def checked(self: _Self, *args: _P.args, **parameters: _P.kwargs) -> None:
+        for name in parameters:
+            if name not in known:
+                raise InvalidTypeError(
+                    f"{type(self).__name__} has no parameter {name}.{hint_for(name, known)}"
+                )
+        init(self, *args, **parameters)
+
+    return checked
 
 
 def check_parameters(given: dict[str, Any]) -> None:

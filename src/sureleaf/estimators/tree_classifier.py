@@ -24,7 +24,7 @@ from sureleaf.estimators.base import (
     source_training_rows,
     split_columns,
 )
-from sureleaf.estimators.parameters import C45, check_parameters
+from sureleaf.estimators.parameters import C45, check_parameters, with_hints
 from sureleaf.folds import reusable
 from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
@@ -206,6 +206,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
     ['yes', 'yes']
     """
 
+    @with_hints
     def __init__(
         self,
         *,

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from sureleaf.arguments import check_number, check_weights
-from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators import TreeClassifier
+from sureleaf.estimators.parameters import hint_for
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.files.atomic_write import atomic_write
@@ -264,7 +265,7 @@ def _tree(tree: Any, margin: float | None, parameters: dict[str, Any]) -> TreeCl
     for name in parameters:
         if name not in known:
             is_tree = hasattr(parameters[name], "fit")
-            hint = " Give a tree as tree=..." if is_tree else suggestion(name, known, listed=False)
+            hint = " Give a tree as tree=..." if is_tree else hint_for(name, known)
             raise InvalidTypeError(
                 f"make_report takes its own options and the parameters of TreeClassifier; got "
                 f"{name!r}.{hint}"
