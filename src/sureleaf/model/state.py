@@ -243,7 +243,7 @@ def fitted_facts(header: dict[str, Any], names: Sequence[str] = tuple(CHOICES)) 
 _ESTIMATES: Final = {
     name: value
     for name, value in vars(probability).items()
-    if is_dataclass(value) and getattr(value, "__module__", "") == probability.__name__
+    if isinstance(value, type) and is_dataclass(value) and value.__module__ == probability.__name__
 }
 _INFINITIES: Final = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXT: Final = "text"
