@@ -61,6 +61,16 @@ def test_fit_prints_a_summary(
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
 
 
+def test_fit_and_predict_say_which_confidence_they_print(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, kind = tmp_path / "m.sureleaf", "Confidence is posterior"
+    for words in (("fit", folder / "rows.csv", "-t", "class", "-o", path), ("predict", path)):
+        rest = () if words[0] == "fit" else (folder / "rows.csv", "-o", tmp_path / "p.csv")
+        code, out, _ = run(capsys, *words, *rest)
+        assert (code, kind in out) == (0, True)
+
+
 def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -140,6 +140,7 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
     if "p_max" in given and "split" not in given:
         node = _plan_node(given, context.args)
         shown += [*planning.tables(node), f"[bold]{node.answer()}[/bold]"]
+        shown += [] if "cost" in given else [_ASSUMED]
         plain |= node.to_dict()
     if given.keys().isdisjoint(("p_max", "split")) or not given.keys().isdisjoint(_TEST):
         names = (*_TEST, "rate", "discordance", "independent", "power", "level")
@@ -179,6 +180,10 @@ def _plan_splits(given: dict[str, Any], words: list[str]) -> "SplitsPlan":
     return plan_splits(splits, p_max=low)
 
 
+_ASSUMED = (
+    "[dim]By (5) and (6): the node has exactly so many rows, and its p_max is known. sureleaf "
+    "leaves gives the rows that a fitted leaf needs, whose accuracy is estimated.[/dim]"
+)
 _ROUNDED_SHARE = 5e-4
 """Shares may be typed with three decimals."""
 

@@ -105,7 +105,7 @@ def predict(
     if as_json:
         show_json({"output": str(output)} | summary.to_dict())
     elif not to_stdout:
-        show(*predictions.show_predicted(summary, str(output)))
+        show(*predictions.show_predicted(loaded, summary, str(output)))
     for line in predictions.notes(summary):
         typer.echo(f"sureleaf: note: {line}", err=True)
 

@@ -39,6 +39,7 @@ def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> Valu
         "depth": model.tree_.depth,
         "confidence": levels.confidence,
         "utility": levels.utility,
+        "levels_from": levels.levels_from,
         "expected_cost": model.complete_model().expected_cost(),
     }
 

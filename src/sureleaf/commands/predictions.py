@@ -16,6 +16,7 @@ from rich.markup import escape as escape_markup
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import visible
+from sureleaf.model.leaf_table import kind_of_confidence
 from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
@@ -293,14 +294,16 @@ def _quoted_texts(written: Any, table: Any) -> dict[str, str]:
     return found
 
 
-def show_predicted(summary: PredictionSummary, output: str) -> Iterator[str]:
-    """Yield what was predicted, and where it was written."""
+def show_predicted(model: Any, summary: PredictionSummary, output: str) -> Iterator[str]:
+    """Yield what was predicted, where it was written, and which confidence is written."""
     parts = [f"{escape_markup(visible(label))} {n:,}" for label, n in summary.predictions.items()]
     if summary.abstained:
         parts.append(f"no prediction {summary.abstained:,}")
     rows = "1 row" if summary.rows == 1 else f"{summary.rows:,} rows"
     yield f"[bold]{rows}[/bold] predicted: {', '.join(parts) or 'none'}."
     yield f"Written: {escape_markup(visible(output))}"
+    if hasattr(model, "tree_"):
+        yield f"[dim]{escape_markup(kind_of_confidence(model.model_.evidence.source))}[/dim]"
 
 
 def notes(summary: PredictionSummary) -> Iterator[str]:

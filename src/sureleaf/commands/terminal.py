@@ -251,9 +251,7 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
             f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
             f"mean confidence [bold]{sure}[/bold], by (10) and (11). They come from the rows that "
             "shaped the tree, so it predicts fewer of the unseen rows correctly; levels_from="
-            "'cross_fit' gives levels of unseen rows. The rows needed are those of a leaf that "
-            "gets its share of the rows of a tree, (9); sureleaf plan gives those of a leaf with "
-            "exactly so many rows, (5)."
+            "'cross_fit' gives levels of unseen rows."
         )
     cost = model.complete_model().expected_cost()
     if cost is None:
@@ -450,6 +448,10 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
+    if "levels_from" in values:
+        from sureleaf.model.leaf_table import kind_of_confidence
+
+        yield f"[dim]{escape(kind_of_confidence(values['levels_from']))}[/dim]"
     yield f"Saved: {saved}"
     yield f"[dim]To predict with {it}: sureleaf predict {saved} NEW.csv -o predictions.csv[/dim]"
 

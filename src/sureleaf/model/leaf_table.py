@@ -38,6 +38,19 @@ def kind_of_confidence(levels_from: str) -> str:
     )
 
 
+def _question_of_rows_needed(levels_from: str) -> str:
+    """Say which question the needed rows answer, and which one `sureleaf plan` answers."""
+    if levels_from == "training":
+        return (
+            "The rows needed are those of a leaf that gets its share of the rows of a tree, (9); "
+            "sureleaf plan gives those of a leaf with exactly so many rows, (5)."
+        )
+    return (
+        "The rows needed allow for an accuracy that is estimated; sureleaf plan gives those of a "
+        "leaf whose p_max is known, (5)."
+    )
+
+
 class _Levels(NamedTuple):
     confidence: float
     utility: float
@@ -56,6 +69,8 @@ class TreeLevels(_Levels):
         Interval of the utility; NaN where the levels are of training rows.
     level : float
         Level of the interval.
+    levels_from : str
+        Where the levels come from, which decides what the confidence means.
 
     Examples
     --------
@@ -68,15 +83,21 @@ class TreeLevels(_Levels):
     low: float
     high: float
     level: float
+    levels_from: str
 
     @classmethod
     def with_interval(
-        cls, confidence: float, utility: float, strength: float | None, level: float
+        cls,
+        confidence: float,
+        utility: float,
+        strength: float | None,
+        level: float,
+        levels_from: str = "cross_fit",
     ) -> Self:
         """Add the interval of a utility that is known by so many rows; None for no interval."""
         levels = cls(confidence, utility)
         levels.low = levels.high = float("nan")
-        levels.level = level
+        levels.level, levels.levels_from = level, levels_from
         if strength is not None:
             own = max(utility * strength, 1e-9)
             rest = max((1.0 - utility) * strength, 1e-9)
@@ -98,7 +119,7 @@ class TreeLevels(_Levels):
 
     def _table(self) -> "_OneLine":
         values = (self.confidence, self.utility, self.low, self.high)
-        return _OneLine(*(np.array([value]) for value in values))
+        return _OneLine(*(np.array([value]) for value in values), self.levels_from)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +128,10 @@ class _OneLine(ColumnTable):
     utility: FloatArray
     low: FloatArray
     high: FloatArray
+    levels_from: str
+
+    def notes(self) -> list[str]:
+        return [kind_of_confidence(self.levels_from)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +234,13 @@ class LeafTable(ColumnTable):
         """Where the levels come from, what limits them, and whether the leaves are too small."""
         if self.levels_from == "held_out":
             return [self.source_note()]
-        return [self.source_note(), *self.limits()]
+        needed = [_question_of_rows_needed(self.levels_from)] if self.needs_rows else []
+        return [self.source_note(), *needed, *self.limits()]
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the rows that a leaf needs are known, of at least one leaf."""
+        return bool(np.isfinite(self.rows_needed).any())
 
     def limits(self) -> list[str]:
         """Say what limits the levels, and whether the leaves are too small."""
@@ -296,6 +327,11 @@ class RowLevels(ColumnTable):
     low: FloatArray
     high: FloatArray
     imputed_share: FloatArray
+    levels_from: str = "cross_fit"
+
+    def notes(self) -> list[str]:
+        """Say which confidence is printed."""
+        return [kind_of_confidence(self.levels_from)]
 
 
 def leaf_table(

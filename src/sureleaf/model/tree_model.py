@@ -447,7 +447,8 @@ class TreeModel(DecidingModel):
         shares = n / n.sum()
         sure = float(shares @ levels.confidence[leaves])
         useful = float(shares @ levels.utility[leaves])
-        return TreeLevels.with_interval(sure, useful, self.rows_known_by(), level)
+        source = self.evidence.source
+        return TreeLevels.with_interval(sure, useful, self.rows_known_by(), level, source)
 
     def rows_known_by(self) -> float | None:
         """How many rows the utility of the tree is known by; None for training levels."""
@@ -712,6 +713,7 @@ class TreeModel(DecidingModel):
             low,
             high,
             routes.imputed_share,
+            self.evidence.source,
         )
 
     def explain(
