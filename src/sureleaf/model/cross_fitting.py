@@ -53,20 +53,6 @@ from sureleaf.random_streams import ROUND, seed_for, shuffled
 from sureleaf.tree import TrainingRows, Tree, mixture, route
 from sureleaf.tree.structure import row_sums
 
-__all__ = [
-    "OutOfFold",
-    "RoundEstimate",
-    "class_probability",
-    "cross_fit",
-    "cross_fit_levels",
-    "levels_of_rounds",
-    "node_strength",
-    "predict_out_of_fold",
-    "round_estimate",
-    "tree_accuracy",
-]
-
-
 MAX_ERROR = 0.01
 """Rounds end when the luck of the folds moves no leaf's confidence by a larger standard error."""
 
@@ -276,64 +262,77 @@ def predict_out_of_fold(
     >>> predict_out_of_fold(parts, trees, Frequency()).correct_of(12).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    labels, n_classes, weights = parts.rows.labels, parts.rows.n_classes, parts.weights
-    of_trees: list[tuple[NDArray[np.intp], FloatArray, NDArray[np.intp], NDArray[np.intp]]] = []
-    leaves: list[FoldLeaves] = []
-    n_leaves, n_rows = 0, float(weights.sum())
+    found: list[OutOfFold] = []
     for fold, tree in trees.items():
         index = np.flatnonzero(parts.tested([fold]))
         if len(index) > ENOUGH_TESTED and len(trees) < len(parts.every_fold()):
             index = np.sort(index[shuffled(len(index), 0, int(fold))[:ENOUGH_TESTED]])
-        if not len(index):
-            continue
-        probabilities = estimate(tree, tree.class_counts)
-        test = parts.rows.table[index]
-        decided = predicted_class(mixture(tree, test, probabilities), rule)
-        routes = route(tree, test)
-        line = np.zeros(tree.n_nodes, dtype=np.intp)
-        line[tree.leaf_ids] = np.arange(tree.n_leaves)
-        correct = (decided == labels[index]).astype(float)
-        of_trees.append((index, correct, decided, n_leaves + line[routes.heaviest()]))
-        n_leaves += tree.n_leaves
-        row = index[routes.rows()]
-        tested: FloatArray = np.bincount(
-            line[routes.nodes] * n_classes + labels[row],
-            weights[row] * routes.shares,
-            tree.n_leaves * n_classes,
-        ).astype(float)
-        predicted = predicted_class(probabilities, rule)
-        grown = tree.class_counts[tree.leaf_ids]
-        leaves.append(
-            FoldLeaves(
-                leaf_features(tree, predicted, n_rows)[tree.leaf_ids],
-                predicted[tree.leaf_ids],
-                grown,
-                tested.reshape(-1, n_classes),
-                row_sums(grown) / grown.sum() * weights[index].sum(),
-            )
-        )
-    if not of_trees:
-        return _nothing_tested(n_classes)
-    rows, corrects, decisions, leaf = (np.concatenate(each) for each in zip(*of_trees, strict=True))
-    accuracy = float(weights[rows] @ corrects / weights[rows].sum())
-    return OutOfFold(rows, corrects, decisions, leaf, _joined(leaves), accuracy)
+        if len(index):
+            found.append(_predict_fold(parts, index, tree, estimate, rule))
+    return _joined(found, parts.weights, parts.rows.n_classes)
 
 
-def _joined(leaves: Sequence[FoldLeaves]) -> FoldLeaves:
-    shares = np.concatenate([each.shares for each in leaves])
-    return FoldLeaves(
-        np.concatenate([each.features for each in leaves]),
-        np.concatenate([each.predicted for each in leaves]),
-        np.concatenate([each.grown for each in leaves]),
-        np.concatenate([each.tested for each in leaves]),
-        shares / shares.sum(),
+def _predict_fold(
+    parts: FoldRows,
+    index: NDArray[np.intp],
+    tree: Tree,
+    estimate: LeafEstimate,
+    rule: CostRule | None,
+) -> OutOfFold:
+    """Predict rows by a tree that was grown without them; shares are those in this tree."""
+    labels, n_classes, weights = parts.rows.labels, parts.rows.n_classes, parts.weights
+    probabilities = estimate(tree, tree.class_counts)
+    test = parts.rows.table[index]
+    decided = predicted_class(mixture(tree, test, probabilities), rule)
+    routes = route(tree, test)
+    line = np.zeros(tree.n_nodes, dtype=np.intp)
+    line[tree.leaf_ids] = np.arange(tree.n_leaves)
+    row = index[routes.rows()]
+    tested: FloatArray = np.bincount(
+        line[routes.nodes] * n_classes + labels[row],
+        weights[row] * routes.shares,
+        tree.n_leaves * n_classes,
+    ).astype(float)
+    predicted = predicted_class(probabilities, rule)
+    grown = tree.class_counts[tree.leaf_ids]
+    leaves = FoldLeaves(
+        leaf_features(tree, predicted, float(weights.sum()))[tree.leaf_ids],
+        predicted[tree.leaf_ids],
+        grown,
+        tested.reshape(-1, n_classes),
+        row_sums(grown) / grown.sum() * weights[index].sum(),
     )
+    correct = (decided == labels[index]).astype(float)
+    return OutOfFold(index, correct, decided, line[routes.heaviest()], leaves, np.nan)
 
 
-def _nothing_tested(n_classes: int) -> OutOfFold:
-    none, nowhere, no_counts = np.empty(0), np.empty(0, np.intp), np.empty((0, n_classes))
-    leaves = FoldLeaves(np.empty((0, 0)), nowhere, no_counts, no_counts, none)
-    return OutOfFold(nowhere, none, nowhere, nowhere, leaves, np.nan)
+def _joined(found: Sequence[OutOfFold], weights: FloatArray, n_classes: int) -> OutOfFold:
+    """Put the predictions by several trees together; shares become those in all of them."""
+    if not found:
+        none, nowhere, no_counts = np.empty(0), np.empty(0, np.intp), np.empty((0, n_classes))
+        leaves = FoldLeaves(np.empty((0, 0)), nowhere, no_counts, no_counts, none)
+        return OutOfFold(nowhere, none, nowhere, nowhere, leaves, np.nan)
+    parts = [each.leaves for each in found]
+    first = np.cumsum([0, *(len(part.shares) for part in parts[:-1])])
+    rows, correct, shares = (
+        np.concatenate([each.rows for each in found]),
+        np.concatenate([each.correct for each in found]),
+        np.concatenate([part.shares for part in parts]),
+    )
+    return OutOfFold(
+        rows,
+        correct,
+        np.concatenate([each.decided for each in found]),
+        np.concatenate([each.leaf + start for each, start in zip(found, first, strict=True)]),
+        FoldLeaves(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
+            np.concatenate([part.grown for part in parts]),
+            np.concatenate([part.tested for part in parts]),
+            shares / shares.sum(),
+        ),
+        accuracy=float(weights[rows] @ correct / weights[rows].sum()),
+    )
 
 
 # ---- (b) to (d): the accuracy of every node, by one round of folds -------------------------------

@@ -15,8 +15,6 @@ from sureleaf.random_streams import HALF, shuffled
 from sureleaf.table.encoded_table import EncodedTable
 from sureleaf.tree import TrainingRows, route, thread_map
 
-__all__ = ["random_half", "recurrences", "watched_rows", "with_stability"]
-
 _MOST_HALVES = 24
 """Wilson's interval of 24 trees reaches at most 19 points to either side."""
 

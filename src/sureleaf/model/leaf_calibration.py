@@ -27,21 +27,6 @@ from sureleaf.arguments import FloatArray
 from sureleaf.tree import Tree
 from sureleaf.tree.structure import row_sums
 
-__all__ = [
-    "LeafCalibration",
-    "LeafStrength",
-    "error_concentration",
-    "fit_leaf_calibration",
-    "honest_accuracy",
-    "honest_concentration",
-    "largest_error_share",
-    "leaf_features",
-    "leaf_strength",
-    "shift_to_mean",
-    "shrink_to_parent",
-]
-
-
 STRENGTHS: FloatArray = np.exp2(np.arange(13.0))
 """Numbers of rows, 1 to 4,096, that are tried where a likelihood tells how many are right. A wider
 grid changes nothing."""

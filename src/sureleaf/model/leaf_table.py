@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,11 @@ from sureleaf.arguments import FloatArray
 from sureleaf.model.column_table import ColumnTable
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.model.stability import Stability
-from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
+
+if TYPE_CHECKING:
+    from sureleaf.model.tree_model import TreeModel
 
 SOURCES = {
     "training": "training rows, which shaped the tree: too optimistic for unseen rows",
@@ -335,87 +337,114 @@ class RowLevels(ColumnTable):
 
 
 def leaf_table(
-    tree: Tree,
-    schema: Schema,
-    classes: NDArray[Any],
-    counts: FloatArray,
-    levels: NodeLevels,
+    model: "TreeModel",
     *,
     level: float,
     confidence: float | None,
     utility: float | None,
-    levels_from: str,
-    n_rounds: int = 1,
-    stability: Stability | None = None,
-    n_updated: float = 0.0,
     method: str | None = None,
 ) -> LeafTable:
     """Combine the levels of the leaves with their rules, and with what the weak ones need."""
-    leaves = tree.leaf_ids
+    tree, levels, evidence = model.tree, model.node_levels(method), model.evidence
+    leaves, n = tree.leaf_ids, model.leaf_counts.n
     low, high = levels.interval(level)
-    sure, useful = levels.confidence, levels.utility
     weak = levels.is_weak(confidence, utility)
-    needed = levels.rows_needed(leaves, confidence, utility)
-    n = counts.sum(axis=1)
-    # How uncertain the number is matters where it is stated, or where it may be unknown.
-    asked = np.flatnonzero((weak[leaves] & (needed > n)) | (needed > _FAR * n))
-    min_rows, max_rows = np.full((2, len(leaves)), np.nan)
-    for rows, quantile in ((min_rows, 0.75), (max_rows, 0.25)):
-        rows[asked] = levels.rows_needed(
-            leaves[asked], confidence, utility, accuracy_quantile=quantile
-        )
-    # Far from what the leaf has, a number says no more than that nobody knows.
-    is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
-    needed = np.where(is_known, needed, np.nan)
-    # What allows for one more error may exceed the rows of a leaf that reaches the levels.
-    needed = np.where(weak[leaves], needed, np.fmin(needed, n))
-    # The table must grow as the leaf does, which keeps its share of the rows.
-    growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
-    total_needed = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)
+    needs = _RowsNeeded.of(levels, leaves, n, weak[leaves], confidence, utility)
     # A tie or a low utility may be due to chance: the interval tells whether better is possible.
     may_help = high > np.maximum(levels.probability, utility or 0.0)
-    collect = dict.fromkeys(leaves.tolist(), "")
-    figures = np.column_stack(
-        [leaves, needed - n, total_needed - n.sum(), min_rows - n, max_rows - n]
-    )
-    for leaf, *rows_of_leaf in figures[asked].tolist():
-        collect[int(leaf)] = _collect(*rows_of_leaf)
-    merge = _merging(tree, levels, weak)
+    merge, collect = _merging(tree, levels, weak), needs.advice()
     repair = [
-        _repair(leaf, merge(leaf), collect[leaf], levels, may_help) if is_weak else ""
-        for leaf, is_weak in zip(leaves.tolist(), weak[leaves].tolist(), strict=True)
+        _repair(leaf, merge(leaf), collect[line], levels, may_help) if weak[leaf] else ""
+        for line, leaf in enumerate(leaves.tolist())
     ]
     error = np.zeros(len(leaves))
-    if levels_from == "cross_fit":
+    if evidence.source == "cross_fit":
         known = levels.confidence_error
         error = np.full(len(leaves), np.nan) if known is None else known[leaves]
-    rules = leaf_rules(tree, schema)
+    rules, stability = leaf_rules(tree, model.schema), evidence.stability
     return LeafTable(
         leaf=leaves,
         rule=np.array([rules[leaf] for leaf in leaves.tolist()], dtype=object),
         n=n,
-        counts=counts,
-        prediction=classes[levels.predicted[leaves]],
+        counts=model.leaf_counts.counts,
+        prediction=model.classes[levels.predicted[leaves]],
         probability=levels.probability[leaves],
         low=low[leaves],
         high=high[leaves],
-        confidence=sure[leaves],
-        utility=useful[leaves],
+        confidence=levels.confidence[leaves],
+        utility=levels.utility[leaves],
         confidence_error=error,
-        rows_needed=needed,
-        total_rows_needed=total_needed,
+        rows_needed=needs.rows,
+        total_rows_needed=needs.total_rows,
         flagged=weak[leaves],
         repair=np.array(repair, dtype=object),
-        recurrence=(np.full(len(leaves), np.nan) if stability is None else stability.kept[leaves]),
-        levels_from=levels_from,
-        n_rounds=n_rounds,
+        recurrence=np.full(len(leaves), np.nan) if stability is None else stability.kept[leaves],
+        levels_from=evidence.source,
+        n_rounds=evidence.n_rounds,
         stability=stability,
-        n_updated=n_updated,
+        n_updated=evidence.n_updated,
         method=method,
     )
 
 
-def _collect(more: float, more_in_all: float, min_rows: float, max_rows: float) -> str:
+@dataclass(frozen=True, eq=False)
+class _RowsNeeded:
+    """Rows with which each leaf reaches the wanted levels: in it, and in the whole table.
+
+    `n` are the rows that it has. `is_stated` marks leaves whose number is stated with its quartiles
+    `min_rows` and `max_rows`.
+    """
+
+    n: FloatArray
+    rows: FloatArray
+    total_rows: FloatArray
+    min_rows: FloatArray
+    max_rows: FloatArray
+    is_stated: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        levels: NodeLevels,
+        leaves: NDArray[np.intp],
+        n: FloatArray,
+        is_weak: NDArray[np.bool_],
+        confidence: float | None,
+        utility: float | None,
+    ) -> Self:
+        """Compute the numbers of all leaves."""
+        needed = levels.rows_needed(leaves, confidence, utility)
+        # How uncertain the number is matters where it is stated, or where it may be unknown.
+        is_stated = (is_weak & (needed > n)) | (needed > _FAR * n)
+        min_rows, max_rows = np.full((2, len(leaves)), np.nan)
+        for rows, quantile in ((min_rows, 0.75), (max_rows, 0.25)):
+            rows[is_stated] = levels.rows_needed(
+                leaves[is_stated], confidence, utility, accuracy_quantile=quantile
+            )
+        # Far from what the leaf has, a number says no more than that nobody knows.
+        is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
+        needed = np.where(is_known, needed, np.nan)
+        # What allows for one more error may exceed the rows of a leaf that reaches the levels.
+        needed = np.where(is_weak, needed, np.fmin(needed, n))
+        # The table must grow as the leaf does, which keeps its share of the rows.
+        growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
+        total = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)
+        return cls(n, needed, total, min_rows, max_rows, is_stated)
+
+    def advice(self) -> list[str]:
+        """Say how many rows to collect for each leaf; empty where no number is stated."""
+        more_in_all = self.total_rows - self.n.sum()
+        more = (self.rows, self.min_rows, self.max_rows)
+        figures = zip(
+            *((rows - self.n).tolist() for rows in more),
+            more_in_all.tolist(),
+            self.is_stated.tolist(),
+            strict=True,
+        )
+        return [_collect(*each) if is_stated else "" for *each, is_stated in figures]
+
+
+def _collect(more: float, min_rows: float, max_rows: float, more_in_all: float) -> str:
     """Say how many rows to collect, in the leaf and in all; empty if no number is known.
 
     Half of the leaves like this one need between `min_rows` and `max_rows` more rows.

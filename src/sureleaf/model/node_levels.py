@@ -36,22 +36,8 @@ from sureleaf.levels.decisions import (
 )
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.plurality import win_probabilities, winner_of_utility
-from sureleaf.levels.search import min_rows
+from sureleaf.levels.search import halved, min_rows
 from sureleaf.model.leaf_calibration import largest_error_share
-
-__all__ = [
-    "NodeLevels",
-    "accuracy_counts",
-    "error_ties",
-    "levels_of_accuracy",
-    "levels_of_counts",
-    "other_shares",
-    "posterior_confidence",
-    "tie_prior",
-    "tree_strength",
-    "without_class",
-]
-
 
 _NO_LEAD = 1e-9
 """Two classes whose probabilities differ by less tie."""
@@ -122,9 +108,9 @@ class NodeLevels:
     ties: FloatArray | None = None
     confidence_error: FloatArray | None = None
     n_tree: float | None = None
-    _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+    _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(init=False, default_factory=dict)
     _theory: dict[tuple[float | None, float | None, bytes], FloatArray] = field(
-        default_factory=dict
+        init=False, default_factory=dict
     )
 
     @property
@@ -333,33 +319,32 @@ def levels_of_counts(
     smooth = (y + 1.0) / (n + n_classes)
     measured = np.divide(y, n, out=smooth.copy(), where=n > 0)
     estimate = measured if method == "mle" else smooth
-    if rule is not None:
-        tie = decision_tie(predicted, others, rule)
-        p = np.maximum(estimate, tie)
-        sure, useful = decision_levels(n, p, predicted, others, rule)
-        loses = (estimate < tie) & (n > 0)
-        useful = np.where(loses, _savings(estimate, others, predicted, rule), useful)
-        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses, rule)
-    if n_classes > 2:
+    of_two = n_classes == 2 and rule is None
+    if of_two:
+        loses = y < n / 2
+        y_max = np.where(loses, n - y, y)
+        p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n, method=method)))
+        if n_tree is None:  # all rows are in the node: (9) with a share of 1 is (5)
+            sure = np.asarray(node_confidence(n, 1.0, p, empty="coin"))
+        else:
+            sure = np.asarray(node_confidence(n_tree, np.minimum(n / n_tree, 1.0), p))
+        useful = (1.0 - p) + (2.0 * p - 1.0) * sure
+    elif rule is None:
         loses = counts.max(axis=1) > own
         tie = _tie(_without(others, predicted))
         p = np.where(loses, tie, np.maximum(estimate, tie))
         vectors = _vectors(p, others, predicted)
         wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
         sure = wins[np.arange(len(n)), np.argmax(vectors, axis=1)]
-        useful = np.where(loses, measured, (vectors * wins).sum(axis=1))
-        return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0))
-    loses = y < n / 2
-    y_max = np.where(loses, n - y, y)
-    p = np.where(loses, 0.5, np.asarray(estimate_p_max(y_max, n, method=method)))
-    if n_tree is None:  # all rows are in the node: (9) with a share of 1 is (5)
-        sure = np.asarray(node_confidence(n, 1.0, p, empty="coin"))
+        useful = (vectors * wins).sum(axis=1)
     else:
-        sure = np.asarray(node_confidence(n_tree, np.minimum(n / n_tree, 1.0), p))
-    useful = np.where(loses, measured, (1.0 - p) + (2.0 * p - 1.0) * sure)
-    return NodeLevels(
-        predicted, n, p, sure, useful, others, y, n, True, loses & (n > 0), n_tree=n_tree
-    )
+        tie = decision_tie(predicted, others, rule)
+        loses, p = estimate < tie, np.maximum(estimate, tie)
+        sure, useful = decision_levels(n, p, predicted, others, rule)
+        measured = _savings(estimate, others, predicted, rule)
+    below = loses & (n > 0)
+    useful, n_tree = np.where(below, measured, useful), n_tree if of_two else None
+    return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, below, rule, n_tree=n_tree)
 
 
 def levels_of_accuracy(
@@ -565,12 +550,13 @@ def _factor_to_confidence(
     NaN where the share is not above the tie, or where no number of rows is enough.
     """
     able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
+
+    def is_too_few(doublings: FloatArray) -> NDArray[np.bool_]:
+        rows = known[able] * 2.0**doublings
+        return ~(posterior_confidence(share[able], rows, tie[able], prior) >= confidence)
+
     low, high = np.full(len(able), _FEWEST_DOUBLINGS), np.full(len(able), _MOST_DOUBLINGS)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        rows = known[able] * 2.0**middle
-        enough = posterior_confidence(share[able], rows, tie[able], prior) >= confidence
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    high = halved(is_too_few, low, high, _BISECTIONS)[1]
     factor = np.full(len(share), np.nan)
     factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
     return factor

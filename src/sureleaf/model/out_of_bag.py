@@ -22,17 +22,6 @@ from sureleaf.tree import TrainingRows, Tree
 if TYPE_CHECKING:
     from sureleaf.model.bagged_model import BaggedModel
 
-__all__ = [
-    "AccuracyByProbability",
-    "OutOfBagEvidence",
-    "OutOfBagLevels",
-    "OutOfBagSums",
-    "draw_bag",
-    "missing_rows",
-    "out_of_bag_evidence",
-    "out_of_bag_sums",
-]
-
 
 _ROWS_PER_GROUP = 50
 _MAX_GROUPS = 20

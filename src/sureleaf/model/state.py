@@ -171,7 +171,7 @@ def levels_from(
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
     predicted = state.take("levels/predicted", "<i4", (tree.n_nodes,))
     below = state.take("levels/below", "|u1", (tree.n_nodes,))
-    known = {
+    known: Arrays = {
         name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,))
         for name in _KNOWN_LEVELS
         if f"levels/{name}" in state.arrays
@@ -192,22 +192,14 @@ def levels_from(
         raise Damaged("a node has more successes than trials")
     gets_share = source == "training" and tree.n_classes == 2 and rule is None
     return NodeLevels(
-        predicted.astype(np.intp),
-        values_of["n"],
-        values_of["probability"],
-        values_of["confidence"],
-        values_of["utility"],
-        others,
-        values_of["successes"],
-        values_of["trials"],
-        from_counts,
-        below.astype(bool),
-        rule,
-        accuracy=known.get("accuracy"),
-        strength=known.get("strength"),
-        ties=known.get("ties"),
-        confidence_error=known.get("confidence_error"),
+        predicted=predicted.astype(np.intp),
+        others=others,
+        from_counts=from_counts,
+        below=below.astype(bool),
+        rule=rule,
         n_tree=float(values_of["n"][0]) if gets_share else None,
+        **values_of,
+        **known,
     )
 
 

@@ -386,31 +386,23 @@ class TreeModel(DecidingModel):
 
     @cached_property
     def _node_levels(self) -> NodeLevels:
-        counts, n, probabilities = self.tree.class_counts, self.node_rows, self.probabilities
         evidence = self.evidence
         if evidence.source == "training":
             return self._paper_levels("mle")
-        if evidence.source == "honest":
+        is_honest = evidence.source == "honest"
+        accuracy, strength = evidence.accuracy, evidence.strength
+        concentration = evidence.concentration
+        if is_honest:
             accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
-            return levels_of_accuracy(
-                counts,
-                n,
-                probabilities,
-                accuracy,
-                strength,
-                concentration=honest_concentration(self.tree, self.predicted_classes),
-                from_counts=True,
-                rule=self.rule,
-            )
-        accuracy = cast(FloatArray, evidence.accuracy)
-        strength = cast(FloatArray, evidence.strength)
+            concentration = honest_concentration(self.tree, self.predicted_classes)
         return levels_of_accuracy(
-            counts,
-            n,
-            probabilities,
-            accuracy,
-            strength,
-            concentration=evidence.concentration,
+            self.tree.class_counts,
+            self.node_rows,
+            self.probabilities,
+            cast(FloatArray, accuracy),
+            cast(FloatArray, strength),
+            concentration=concentration,
+            from_counts=is_honest,
             rule=self.rule,
             confidence_error=evidence.confidence_error,
         )
@@ -478,28 +470,13 @@ class TreeModel(DecidingModel):
         check_choice("guarantee", guarantee, (None, "simultaneous"))
         if guarantee is not None:
             return self._guaranteed_leaves(level, confidence, utility)
-        levels = self.node_levels(method)
-        check_number("level", level, low=0, high=1, open_low=True)
-        for name, wanted in (("confidence", confidence), ("utility", utility)):
-            if wanted is not None:
-                check_number(name, wanted, low=0, high=1)
+        self.node_levels(method)
+        _check_wanted(level, confidence, utility)
         key = (level, confidence, utility, method)
         table = self._leaf_tables.get(key)
         if table is None:
             table = leaf_table(
-                self.tree,
-                self.schema,
-                self.classes,
-                self.leaf_counts.counts,
-                levels,
-                level=level,
-                confidence=confidence,
-                utility=utility,
-                levels_from=self.evidence.source,
-                n_rounds=self.evidence.n_rounds,
-                stability=self.evidence.stability,
-                n_updated=self.evidence.n_updated,
-                method=method,
+                self, level=level, confidence=confidence, utility=utility, method=method
             )
             self._leaf_tables.clear()  # only the last one, because large tables take megabytes
             self._leaf_tables[key] = table
@@ -660,10 +637,7 @@ class TreeModel(DecidingModel):
         self, level: float, confidence: float | None, utility: float | None
     ) -> LeafTable:
         held_out = self.held_out_rows("guarantee='simultaneous'")
-        check_number("level", level, low=0, high=1, open_low=True)
-        for name, wanted in (("confidence", confidence), ("utility", utility)):
-            if wanted is not None:
-                check_number(name, wanted, low=0, high=1)
+        _check_wanted(level, confidence, utility)
         class_error = 1.0 if confidence is None else 1.0 - confidence
         return guaranteed_table(
             self._certified(held_out, 1.0 - level, class_error),
@@ -974,6 +948,13 @@ class TreeModel(DecidingModel):
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
         return model
+
+
+def _check_wanted(level: float, confidence: float | None, utility: float | None) -> None:
+    check_number("level", level, low=0, high=1, open_low=True)
+    for name, wanted in (("confidence", confidence), ("utility", utility)):
+        if wanted is not None:
+            check_number(name, wanted, low=0, high=1)
 
 
 def _updated_rows(header: dict[str, Any], tree: Tree) -> float:
