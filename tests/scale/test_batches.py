@@ -13,7 +13,7 @@ from sureleaf.files import csv_reader
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
 from sureleaf.scale import batches
-from sureleaf.scale.batches import OpenedPart, open_source, read_part, reserve
+from sureleaf.scale.batches import OpenedPart, open_source, read_part, read_schema, reserve
 
 TABLE = pa.table({"x": [1, 2, 3, 4], "s": ["a", "b", None, "a"], "y": [0, 1, 0, 1]})
 
@@ -115,6 +115,22 @@ def test_batches_of_a_stream_with_other_columns_are_an_error():
     reader = TABLE.slice(0, 0).to_reader()
     with pytest.raises(InvalidArgumentError, match="must have rows"):
         open_source(reader)
+
+
+def test_a_column_that_cannot_be_used_is_named_and_not_the_temporary_file():
+    words = pa.array(["a", "b", "a"]).dictionary_encode()
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), words)
+    with pytest.raises(InvalidTypeError, match="column 'c' must hold numbers, text"):
+        open_source(pa.table({"c": column}).to_reader())
+
+
+def test_runs_of_equal_values_are_read_from_every_source():
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array([7, 8]))
+    table = pa.table({"r": runs})
+    for X in (table, table.to_reader(), lambda: table.to_batches()):
+        source = open_source(X)
+        assert read_schema(source.parts[0]).types == [pa.int64()]
+        assert rows_of(source) == {"r": [7, 7, 8, 8, 8]}
 
 
 def test_a_full_temporary_folder_is_named_and_the_file_is_not_blamed(tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -44,7 +46,7 @@ def table():
 def small_memory(monkeypatch):
     """Spill every table, and finish no node in memory."""
     monkeypatch.setattr(training_module, "_LEAST_MEMORY", 1)
-    monkeypatch.setattr(training_module, "ROW_BYTES", {False: 0, True: 0})
+    monkeypatch.setattr(training_module, "say_what_fit_needs", lambda *_, **__: None)
     return 40_000
 
 
@@ -133,6 +135,8 @@ def test_files_lazy_frames_relations_and_streams_are_fitted(table, tmp_path):
         pl.scan_parquet(tmp_path / "*.parquet"),
         connection.sql("select * from arrow_table"),
         data.to_reader(max_chunksize=50),
+        (batch for batch in data.to_batches(max_chunksize=60)),
+        pyarrow.dataset.dataset(data),
         lambda: data.to_batches(max_chunksize=200),
     ):
         assert_same_tree(tree_of(X), expected)
@@ -258,18 +262,44 @@ def test_data_of_four_times_the_memory_limit_is_fitted(tmp_path):
     assert float(n_counted) == n_rows
 
 
-def test_what_rows_need_beside_the_memory_is_said_before_the_fit(monkeypatch):
+def test_what_a_fit_needs_beside_its_memory_is_said_before_it_grows_a_tree(monkeypatch):
     monkeypatch.setattr(training_module, "_LEAST_MEMORY", 1)
-    monkeypatch.setattr(training_module, "summarize_parts", lambda *_: pytest.fail("it has begun"))
+    monkeypatch.setattr(training_module, "CodeStore", lambda *_, **__: pytest.fail("it has begun"))
     source = in_parts(few_valued_table(400).drop_columns(["weight", "size"]), 100)
     with (
-        pytest.warns(MemoryLimitWarning, match="400 rows need about 0.0001 GB beside"),
+        pytest.warns(MemoryLimitWarning, match="400 rows of 3 classes will need up to about 0.33"),
         pytest.raises(pytest.fail.Exception, match="it has begun"),
     ):
         TreeClassifier().fit(source, "class", memory=40_000)
     plain = TreeClassifier(pruning=None, levels_from="training")
     with pytest.raises(pytest.fail.Exception, match="it has begun"):  # without a warning
         plain.fit(source, "class", memory=40_000)
+
+
+MEASURED_FIT = """
+import resource, sys
+from sureleaf.cli import main
+
+try:
+    main(["fit", sys.argv[1], "-t", "y", "-o", sys.argv[2], "--memory", "20MB", "--seed", "0"])
+finally:
+    print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_rows", "n_classes"), [(500_000, 2), (200_000, 10)])
+def test_a_default_fit_and_its_saving_need_no_more_than_is_said_before(tmp_path, n_rows, n_classes):
+    """Of labels without any pattern, for which trees are largest before they are pruned."""
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.normal(size=n_rows) for j in range(4)}
+    table = pa.table(columns | {"y": rng.integers(0, n_classes, n_rows)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=50_000)
+    script = [sys.executable, "-c", MEASURED_FIT, tmp_path / "rows.parquet", tmp_path / "model"]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    said = float(re.search(r"will need up to about ([\d.]+) GB", done.stderr)[1])
+    assert 0.5 * said < float(done.stdout.split()[-1]) < said
+    assert (tmp_path / "model").exists()
 
 
 def test_saving_needs_no_more_memory_per_row_than_the_fit(monkeypatch):

@@ -465,7 +465,7 @@ class _Bags:
         n_threads = thread_count(n_jobs)
         _ = self.rows.kernel
         self.rows.sort(n_threads)
-        n_at_once = trees_at_once(self.rows, n_threads)
+        n_at_once = trees_at_once(*self.rows.shape, n_threads)
         grow_one = partial(self._grow_one, n_threads=max(1, n_threads // n_at_once))
         with thread_map(n_at_once) as run:
             return list(track(run(grow_one, numbers), total=len(numbers), what="Growing"))

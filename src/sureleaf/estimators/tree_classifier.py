@@ -333,7 +333,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         memory : int or str, optional
             For a table that is read in batches: bytes that the fit may use for codes, histograms
             and rows that are collected, such as "2GB"; by default, half of the memory that is free.
-            If what each row needs beside them is more, a `MemoryLimitWarning` says so before the
+            If the fit needs more, a `MemoryLimitWarning` says how much before the
             fit. On a cluster, bytes per task.
         client : distributed.Client, optional
             For Dask's data: the cluster; by default, the client that was made last. With a client,

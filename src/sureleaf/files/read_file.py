@@ -340,9 +340,11 @@ def without_views(values: Any) -> Any:
 
 
 def plain_type(arrow_type: Any) -> Any:
-    """Return the type of text or bytes without views; other types as they are."""
+    """Return the type of values without views and runs; other types as they are."""
     import pyarrow as pa
 
+    if pa.types.is_run_end_encoded(arrow_type):
+        return plain_type(arrow_type.value_type)
     plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     return plain.get(arrow_type, arrow_type)
 

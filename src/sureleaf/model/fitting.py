@@ -406,9 +406,9 @@ def _held_out(
     )
 
 
-def trees_at_once(rows: TrainingRows, n_threads: int) -> int:
+def trees_at_once(n_rows: int, n_columns: int, n_threads: int) -> int:
     """Return how many trees to grow at the same time on so many threads."""
-    is_small = len(rows.labels) * max(1, len(rows.table.columns)) < _SMALL_TABLE
+    is_small = n_rows * max(1, n_columns) < _SMALL_TABLE
     return n_threads if is_small else min(2, n_threads)
 
 
@@ -462,7 +462,7 @@ def _with_selected_sizes(
     settings, wanted = every[0], [each.wanted_size for each in every]
     rounds = _fold_rounds(rows, settings, groups)
     first = next(rounds)
-    n_at_once = min(trees_at_once(rows, settings.n_threads), n_tested_parts(first))
+    n_at_once = min(trees_at_once(*rows.shape, settings.n_threads), n_tested_parts(first))
     of_part = replace(settings, keep_order=True, n_threads=max(1, settings.n_threads // n_at_once))
     selections = select_sizes(
         tree,

@@ -72,7 +72,7 @@ def recurrences(
         return []
     watched = watched_rows(rows, settings.seed)
     leaf_of = route(model.tree, watched).heaviest()
-    n_at_once = trees_at_once(rows, n_threads)
+    n_at_once = trees_at_once(*rows.shape, n_threads)
     settings = replace(settings, n_threads=max(1, n_threads // n_at_once), keep_order=True)
     rows.sort(n_threads)
 

@@ -91,7 +91,7 @@ class TreeRefits:
         self.classes = classes
         self.sample_weight = sample_weight
         self.n_threads = thread_count(n_jobs)
-        self.n_at_once = trees_at_once(rows, self.n_threads)
+        self.n_at_once = trees_at_once(*rows.shape, self.n_threads)
         self._recodings = Recodings(rows.table)
         self._sorting = threading.Lock()
 

@@ -62,6 +62,11 @@ CHECKED_ROUNDS = (5, 7, 10, 14, 20)
 """Numbers of rounds after which it is checked whether the choice is stable; there are at most as
 many as the last one."""
 
+_MANY_NODES = 50_000
+"""The probabilities of a tree of at most so many nodes are computed at all strengths at once, which
+is faster; one after the other, they need a third of the memory. Not with costs, where the last bit
+of a matrix product depends on its shape."""
+
 _SMALL_TABLE = 2000
 """A table of fewer rows has as many rounds as the choice needs."""
 
@@ -139,8 +144,8 @@ def family_alphas(tree: Tree, rule: CostRule | None = None) -> FloatArray:
         paid = (counts @ rule.regret).min(axis=1) / totals[0]
         return weakest_links(tree, paid)
     shares = counts / np.maximum(totals, 1e-300)[:, np.newaxis]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -row_sums(np.where(shares > 0, shares * np.log(shares), 0.0))
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    entropy = -row_sums(np.multiply(shares, logs, out=logs))
     cost = (totals - counts.max(axis=1) + ENTROPY_SHARE * totals * entropy) / totals[0]
     return weakest_links(tree, cost)
 
@@ -398,13 +403,22 @@ def _node_sums(
     `counts` are the class counts of the nodes for each test. Probabilities of the first strength
     decide; the log losses of the others follow.
     """
-    probabilities = sized_probabilities(tree, rule, strengths)
     regret = 1.0 - np.eye(tree.n_classes) if rule is None else rule.regret
-    row_costs = regret[:, predicted_class(probabilities[0], rule)]  # per class and node
-    log_loss, *others = _log_losses(tree, probabilities, rule)
-    per_row = np.array([row_costs, row_costs**2, log_loss, np.ones_like(log_loss), *others])
-    # Axes: test, value, class, node. The classes are summed up.
-    per_node = (counts.transpose(0, 2, 1)[:, np.newaxis] * per_row).sum(axis=2)
+    by_class = np.ascontiguousarray(counts.transpose(0, 2, 1))
+    is_large = rule is None and tree.n_nodes > _MANY_NODES
+    n_at_once = 1 if is_large else len(strengths)
+    log_losses: list[FloatArray] = []
+    costs: list[FloatArray] = []
+    for start in range(0, len(strengths), n_at_once):
+        probabilities = sized_probabilities(tree, rule, strengths[start : start + n_at_once])
+        if not costs:
+            row_costs = regret[:, predicted_class(probabilities[0], rule)]  # per class and node
+            costs = [(by_class * each).sum(axis=1) for each in (row_costs, row_costs**2)]
+        losses = _log_losses(tree, probabilities, rule)
+        log_losses += [(by_class * loss).sum(axis=1) for loss in losses]
+    weight = by_class.sum(axis=1)
+    # Axes: test, value, node.
+    per_node = np.stack([*costs, log_losses[0], weight, *log_losses[1:]], axis=1)
     transposed: FloatArray = per_node.reshape(-1, tree.n_nodes).T
     return transposed
 

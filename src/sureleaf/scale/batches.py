@@ -38,6 +38,7 @@ from sureleaf.files.read_file import (
     without_views,
 )
 from sureleaf.files.source import list_files, open_bytes
+from sureleaf.table.raw_column import unusable_type_error
 
 _PART_ROWS: Final = 1 << 20
 """Row groups are put together to parts of about so many rows."""
@@ -243,7 +244,7 @@ def is_source(X: Any) -> bool:
     kind = f"{type(X).__module__}.{type(X).__name__}"
     is_lazy = kind.startswith("polars") and kind.endswith("LazyFrame")
     is_relation = "duckdb" in kind.lower() and kind.endswith("Relation")
-    is_stream = type(X).__name__ in ("RecordBatchReader", "Dataset", "FileSystemDataset")
+    is_dataset = hasattr(X, "to_batches") and hasattr(X, "scanner")  # of pyarrow
     return (
         isinstance(X, Source)
         or is_dask(X)
@@ -251,7 +252,8 @@ def is_source(X: Any) -> bool:
         or is_files
         or is_lazy
         or is_relation
-        or is_stream
+        or is_dataset
+        or isinstance(X, Iterator)  # such as a RecordBatchReader
         or (callable(X) and not hasattr(X, "shape"))
     )
 
@@ -459,6 +461,7 @@ def _spill(batches: Iterable[Any], path: str, label: str) -> list[RawPart]:
             "a stream must have rows; got none. A reader gives its rows only once: open it again."
         )
     schema = first.schema
+    _check_dictionaries(schema)
 
     def checked() -> Iterator[Any]:
         for batch in chain([first], waiting):
@@ -486,6 +489,17 @@ def _spill(batches: Iterable[Any], path: str, label: str) -> list[RawPart]:
                     break
         parts.append(StreamPart(own, f"{label}, part {len(parts) + 1}", n_rows))
     return parts
+
+
+def _check_dictionaries(schema: Any) -> None:
+    """Raise if Arrow could write a column to a file, but not read it again."""
+    import pyarrow as pa
+
+    for column in schema:
+        if pa.types.is_dictionary(column.type):
+            values = column.type.value_type
+            if pa.types.is_nested(values) or pa.types.is_dictionary(values):
+                raise unusable_type_error(column.name, f"type {column.type}")
 
 
 def schema_difference(expected: Any, got: Any) -> str:

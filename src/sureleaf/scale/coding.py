@@ -595,6 +595,13 @@ class Coding:
         values = self.values[j]
         return len(self.schema.columns[j].categories) if values is None else len(values)
 
+    @property
+    def n_code_bytes(self) -> int:
+        """The bytes of the codes of all rows."""
+        empty = self.no_rows()
+        per_row: int = empty.codes.shape[1] + 4 * len(empty.wide)
+        return self.n_rows * per_row
+
     def no_rows(self) -> CodedColumns:
         """Return the columns without rows."""
         n_codes = [self.n_codes(j) for j in range(len(self.schema))]

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, MemoryLimitWarning, suggestion, warn_caller
+from sureleaf.model.fitting import trees_at_once
 from sureleaf.model.seen_rows import Fingerprints, SeenRows
 from sureleaf.scale.batches import Source, copying, reserve
 from sureleaf.scale.coding import (
+    SAMPLE_ROWS,
     CodedPart,
     Coding,
     ColumnPlan,
@@ -34,6 +36,8 @@ from sureleaf.tree import GrowthRules, RowStore, TrainingRows, Tree, count_nodes
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEMORY: Final = 16_000_000
 _LEAST_CHUNK: Final = 1 << 18
+_CODE_COPIES: Final = 3
+"""Codes in memory are there so often while trees are grown."""
 
 
 def memory_bytes(memory: Any) -> int:
@@ -73,27 +77,41 @@ def _free_memory() -> int:
     return 4 << 30
 
 
-ROW_BYTES: Final = {False: 40, True: 250}
-"""Bytes that a fit needs for each row beside its `memory`, rounded up from measurements (see
-docs/scale.md): classes and nodes of the rows; and, if trees are pruned or levels are cross-fitted,
-folds, their weights, and trees that are nearly as large as the table before they are pruned."""
+# Bytes that a fit needs beside its `memory`, rounded up from measurements (see docs/scale.md).
+ROW_BYTES: Final = 40
+"""Per row: its class and node."""
+TREE_BYTES: Final = 60
+"""Per row, class and tree in flight, if trees are pruned or levels are cross-fitted: of labels
+without any pattern, a tree is nearly as large as the table before it is pruned."""
+_FIXED_BYTES: Final = 330_000_000
+"""The libraries, and the batches that are read."""
 
 
-def say_what_rows_need(n_rows: int, limit: int, *, grows_large_trees: bool) -> None:
-    """Warn before a fit of so many rows that it needs clearly more than its memory."""
-    needed = n_rows * ROW_BYTES[grows_large_trees]
-    if needed <= limit:
-        return
+def say_what_fit_needs(
+    coding: Coding, limit: int, *, n_threads: int, grows_large_trees: bool
+) -> None:
+    """Warn before a fit that needs more than its memory for codes, histograms and rows."""
+    n_rows, n_classes, n_columns = coding.n_rows, len(coding.classes), len(coding.schema)
+    for_rows = n_rows * ROW_BYTES
     less = ""
     if grows_large_trees:
+        n_trees = 1 + trees_at_once(n_rows, n_columns, n_threads)
+        for_rows += n_rows * TREE_BYTES * n_classes * n_trees
         less = (
             " A fit with pruning=None (--tree pruning=none), levels_from='training' (--levels-from "
-            "training) and a larger min_samples_leaf needs about a sixth of that."
+            "training) and a larger min_samples_leaf grows small trees, and needs far less."
         )
+    bounded = min(limit, _CODE_COPIES * coding.n_code_bytes)
+    if bounded + for_rows <= limit:
+        return
+    n_sampled = min(n_rows, SAMPLE_ROWS) * len(coding.plan.numbers)
+    fixed = _FIXED_BYTES + 3 * 8 * n_sampled
     warn_caller(
-        f"{n_rows:,} rows need about {needed / 1e9:.2g} GB beside the {limit / 1e9:.2g} GB of "
-        "memory, which is for codes and histograms: for the class, node and folds of each row and "
-        f"for trees that grow with the rows.{less}",
+        f"{n_rows:,} rows of {n_classes:,} classes will need up to about "
+        f"{(bounded + for_rows + fixed) / 1e9:.2g} GB: {bounded / 1e9:.2g} GB of memory for codes "
+        f"and histograms, {for_rows / 1e9:.2g} GB for the class, node and folds of each row and "
+        f"for trees that grow with the rows, and {fixed / 1e9:.2g} GB for libraries and the "
+        f"batches that are read.{less}",
         MemoryLimitWarning,
     )
 
@@ -152,23 +170,18 @@ def read_rows(
     """Read a source twice, once for a summary and once for the codes of its rows.
 
     Codes that need more than `memory` (bytes, or text such as "2GB") are written to a temporary
-    file. With `grows_large_trees`, which says what the rows are for, the user is told what a fit
-    will need.
+    file. With `grows_large_trees`, which says what the rows are for, the user is told after the
+    first pass, and before any tree is grown, what a fit will need.
     """
     limit = memory_bytes(memory)
     parts: Parts = LocalParts(source.parts, n_threads)
     plan = plan_columns(source.parts, roles, categorical_features=categorical_features)
     n_rows = sum(part.n_rows for part in source.parts)
-    is_to_say = memory is not None and grows_large_trees is not None
-    if is_to_say:
-        say_what_rows_need(n_rows, limit, grows_large_trees=bool(grows_large_trees))
-    summary = summarize_parts(parts, plan, n_rows)
-    coding = Coding.of(summary, plan)
-    if is_to_say and not n_rows:  # it was not known before
-        say_what_rows_need(coding.n_rows, limit, grows_large_trees=bool(grows_large_trees))
+    coding = Coding.of(summary := summarize_parts(parts, plan, n_rows), plan)
+    if memory is not None and grows_large_trees is not None:
+        say_what_fit_needs(coding, limit, n_threads=n_threads, grows_large_trees=grows_large_trees)
     empty = coding.no_rows()
-    n_bytes = coding.n_rows * (empty.codes.shape[1] + 4 * len(empty.wide))
-    is_spilled = 3 * n_bytes > limit
+    is_spilled = _CODE_COPIES * coding.n_code_bytes > limit
     store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
     digests = [summary.digests[number] for number in range(len(parts))]
     coded: Iterator[list[CodedPart]] = parts.results(encode_batches, coding, each=digests)

@@ -148,6 +148,11 @@ class TrainingRows:
         return self.table.kernel
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return len(self.labels), len(self.table.columns)
+
+    @property
     def total_weight(self) -> float:
         """The sum of the weights."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
