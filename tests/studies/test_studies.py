@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import random
+import re
 import resource
 import signal
 import socket
@@ -38,6 +39,7 @@ from sureleaf.studies import (
 )
 from sureleaf.studies.results import study_document
 from sureleaf.studies.worker import begin, compute, work
+from tests.cli.command import sureleaf
 from tests.exports.databases import postgresql_server
 from tests.studies.checksums import sealed
 from tests.studies.learners import Crashes, Hangs, Hoards, Raises, Shares
@@ -416,6 +418,11 @@ def test_what_is_not_a_store_is_neither_made_nor_changed(tmp_path):
     with pytest.raises(StoreError, match=r"empty.db does not exist: nothing was begun"):
         Store(empty, create=False)
     assert empty.read_bytes() == b""
+    text = tmp_path / "notes.txt"
+    text.write_text("no database")
+    for create in (False, True):
+        with pytest.raises(StoreError, match="is a file, but not a database of SQLite"):
+            Store(text, create=create)
     with contextlib.closing(sqlite3.connect(foreign)) as connection, connection:
         connection.execute("CREATE TABLE people (name)")
     before = foreign.read_bytes()
@@ -482,6 +489,31 @@ def test_a_study_whose_learners_cannot_be_made_is_refused_with_all_reasons(tmp_p
     assert all(f"learner {name!r}: " in str(caught.value) for name in ("typo", "unknown", "text"))
     assert "works" not in str(caught.value)
     assert store.names() == []
+
+
+def test_parameters_that_fit_no_row_of_a_data_set_are_refused_before_a_store_is_made(tmp_path):
+    with (tmp_path / "rows.csv").open("w") as file:
+        file.write("size,class\n" + "".join(f"{i},{'ab'[i // 40]}\n" for i in range(80)))
+    models = {
+        "size": "TreeClassifier(max_leaves=-1)",
+        "criterion": "TreeClassifier(criterion='nope')",
+        "column": "TreeClassifier(monotone={'nope': 1})",
+        "cost": "TreeClassifier(cost=[[0, 1, 2], [1, 0, 2], [1, 1, 0]])",
+        "bag": "BaggedTreesClassifier(n_estimators=0)",
+        "other library": "sklearn.svm.SVC(C=-1)",
+        "regressor": "sklearn.linear_model.LinearRegression()",
+        "works": "TreeClassifier(max_leaves=2)",
+    }
+    text = '[[data]]\npath = "rows.csv"\ntarget = "class"\n'
+    text += "".join(
+        f'[[learners]]\nname = "{name}"\nmodel = "{model}"\n' for name, model in models.items()
+    )
+    (tmp_path / "s.toml").write_text(text)
+    done = sureleaf("study", "run", str(tmp_path / "s.toml"))
+    assert done.returncode == 2
+    assert not (tmp_path / "s.db").exists()
+    refused = re.findall(r"learner '(.*?)'", done.stderr)
+    assert refused == [name for name in models if name != "works"]
 
 
 def test_a_measure_that_a_learner_does_not_have_is_missing_with_its_reason(tmp_path):

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +27,7 @@ from sureleaf.errors import (
     SureleafError,
 )
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.evaluation.evaluator import is_known_regressor
 from sureleaf.evaluation.labelled_table import held_rows
 from sureleaf.levels.decisions import CostRule, predicted_class
 
@@ -111,7 +112,7 @@ def _check_classifier(model: Any) -> None:
             f"model must be a fitted classifier; got the class {model.__name__}. "
             "Create an instance, fit it, and pass that."
         )
-    if _is_regressor(model):
+    if is_known_regressor(model):
         raise InvalidTypeError(
             f"model must be a classifier; got {name}, a regressor. Audits need class "
             "probabilities, which regressors do not have."
@@ -163,13 +164,6 @@ def _label_codes(model: Any, found: list[Any], labels: ArrayLike) -> NDArray[np.
             f"predicts {unknown[0]!r}."
         )
     return np.array([code_of[label] for label in found], dtype=np.intp)
-
-
-def _is_regressor(model: Any) -> bool:
-    try:
-        return bool(is_regressor(model))
-    except (AttributeError, TypeError):  # a model without scikit-learn's tags
-        return False
 
 
 def _call(model: Any, question: Callable[[], T]) -> T:

@@ -55,7 +55,8 @@ def run(
     from sureleaf import studies
     from sureleaf.cli.output import show
 
-    plan = studies.read_study(study_file)  # before a store is made
+    plan = studies.read_study(study_file)
+    plan.check()  # before a store is made
     opened = _store(study_file, store, create=True)
     report = draw_progress if sys.stderr.isatty() else None
     status = studies.run(

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from joblib import delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -107,6 +107,18 @@ def check_estimator(estimator: Any) -> None:
             "estimator must be a scikit-learn classifier, an object with fit and predict; "
             f"got {got}{' (a class: call it first)' if isinstance(estimator, type) else ''}."
         )
+    if is_known_regressor(estimator):
+        raise InvalidTypeError(
+            f"estimator must be a classifier; got {type(estimator).__name__}, a regressor."
+        )
+
+
+def is_known_regressor(model: Any) -> bool:
+    """Return whether the tags of scikit-learn say that a model is a regressor."""
+    try:
+        return bool(is_regressor(model))
+    except (AttributeError, TypeError):  # a model without tags
+        return False
 
 
 def fresh_copy(estimator: Any, seed: int, *key: int) -> Any:

@@ -45,6 +45,8 @@ LOCK_SECONDS = 60
 MAX_ATTEMPTS = 3
 """A cell whose worker died this often in one run is a failure."""
 LONGEST_REASON = 2000
+_SQLITE = b"SQLite format 3\0"
+"""How every database of SQLite begins."""
 
 _metadata = sa.MetaData()
 _version = sa.Table("sureleaf_studies", _metadata, sa.Column("version", sa.Integer, nullable=False))
@@ -316,7 +318,7 @@ class Store:
 
     def _open(self, create: bool) -> None:
         """Check that the database is a store, or make it one."""
-        if create or self._has_file():
+        if self._has_file() or create:
             with self._transaction() as connection:
                 if self._has_tables(connection):
                     return
@@ -337,7 +339,21 @@ class Store:
         name = str(sa.make_url(self.url).database)
         if not self._is_sqlite or name.startswith((":", "file:")):
             return True
-        return Path(name).exists() and Path(name).stat().st_size > 0
+        try:
+            with open(name, "rb") as file:
+                start = file.read(len(_SQLITE))
+        except FileNotFoundError:
+            return False
+        except OSError as problem:
+            raise StoreError(
+                f"The store {self._shown} cannot be read: {problem.strerror}. Give another --store."
+            ) from None
+        if start not in (b"", _SQLITE):
+            raise StoreError(
+                f"The store {self._shown} is a file, but not a database of SQLite. Give another "
+                "--store."
+            )
+        return bool(start)
 
     def _keep_log(self) -> None:
         """Have SQLite write ahead, so that one process can read while another one writes.

@@ -21,11 +21,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils._param_validation import InvalidParameterError
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.evaluation.designs import Design, KFold, Split, from_dict
-from sureleaf.evaluation.evaluator import check_estimator
+from sureleaf.evaluation.evaluator import Fitter, check_estimator
 from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.evaluation.measures.named import find_measure
 
@@ -317,18 +319,23 @@ class Study:
         }
 
     def check(self) -> None:
-        """Raise an error with all reasons why learners cannot be made for the data sets."""
+        """Raise an error with all reasons why learners cannot be fitted to the data sets."""
+        if self._problems:
+            raise InvalidArgumentError(
+                f"the study {self.name!r} cannot run, and was not begun: {' '.join(self._problems)}"
+            )
+
+    @cached_property
+    def _problems(self) -> tuple[str, ...]:
         reasons: dict[str, str] = {}
         for data in self.data:
             for learner in self.learners:
                 try:
-                    check_estimator(learner.estimator(data.labelled_rows))
-                except SureleafError as problem:
+                    table = data.labelled_rows
+                    _check_parameters(learner.estimator(table), table)
+                except (SureleafError, InvalidParameterError) as problem:
                     reasons.setdefault(f"learner {learner.name!r}: {problem}", data.name)
-        if reasons:
-            raise InvalidArgumentError(
-                f"the study {self.name!r} cannot run, and was not begun: {' '.join(reasons)}"
-            )
+        return tuple(reasons)
 
     def split_seed(self, data: DataSet) -> int:
         """Return the seed of the splits of a data set, the same for all learners."""
@@ -361,6 +368,33 @@ class Study:
     def learner(self, name: str) -> Learner:
         """Return the learner of this name."""
         return next(one for one in self.learners if one.name == name)
+
+
+_TRIED_PER_CLASS = 20
+
+
+def _check_parameters(model: Any, table: LabelledTable) -> None:
+    """Raise the error of parameters with which no fit to a table can succeed.
+
+    Our own classifiers are tried with few rows of each class, which finds parameters that do not
+    fit the columns or classes; with all rows before that is believed. What others do with rows is
+    an outcome of the study.
+    """
+    check_estimator(model)
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    library = type(last).__module__.partition(".")[0]
+    if library == "sklearn" and hasattr(last, "_validate_params"):
+        last._validate_params()  # noqa: SLF001 - the only check that scikit-learn makes without rows
+    if library != "sureleaf":
+        return
+    order = np.argsort(table.codes, kind="stable")
+    firsts = np.searchsorted(table.codes[order], np.unique(table.codes))
+    few = [part[:_TRIED_PER_CLASS] for part in np.split(order, firsts[1:])]
+    fitter = Fitter(model, table, seed=0)
+    try:
+        fitter.fit(np.sort(np.concatenate(few)))
+    except SureleafError:
+        fitter.fit(np.arange(len(table)))
 
 
 def cell_key(digest: str, design: Design, seed: int, identity: Any, number: int) -> str:
