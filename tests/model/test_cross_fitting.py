@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sureleaf import folds
+from sureleaf import TreeClassifier, folds
 from sureleaf.folds import enough_folds, fold_numbers
 from sureleaf.levels.decisions import CostRule
+from sureleaf.model import cross_fitting, fitting
 from sureleaf.model.cross_fitting import (
     cross_fit,
     levels_of_rounds,
@@ -15,6 +16,7 @@ from sureleaf.model.cross_fitting import (
 )
 from sureleaf.model.fitting import TreeSettings, fit_tree
 from sureleaf.model.fold_trees import FoldRows
+from sureleaf.model.halves import _MOST_HALVES
 from sureleaf.model.leaf_calibration import fit_leaf_calibration, leaf_strength
 from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.node_levels import posterior_confidence
@@ -294,3 +296,23 @@ def test_the_size_is_chosen_by_the_folds_that_are_tested(monkeypatch):
         tree = grow_unpruned(train, settings)
         total = total + rule.fold_sums(tree, [test], resolved.penalties)[0]
     assert resolved.penalty == rule.choose(resolved.penalties, total)
+
+
+@pytest.mark.parametrize(("n_rows", "per_round", "most"), [(90, 20, 824), (1100, 10, 424)])
+def test_leaves_grows_at_most_as_many_trees_as_its_docstring_says(
+    n_rows, per_round, most, monkeypatch
+):
+    model = TreeClassifier(random_state=0)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n_rows, 2))
+    model.fit(X, X[:, 0] + rng.normal(size=n_rows) > 0)
+    n_most_rounds = cross_fitting.MAX_ROUNDS
+    monkeypatch.setattr(cross_fitting, "MAX_ROUNDS", 2)
+    grown = []
+    monkeypatch.setattr(
+        fitting, "grow", lambda rows, *rest, **how: grown.append(1) or grow(rows, *rest, **how)
+    )
+    model.leaves()
+    assert len(grown) == 2 * per_round + 2 * 2  # two halves per round
+    assert n_most_rounds * per_round + _MOST_HALVES == most
+    assert f" {most}" in TreeClassifier.leaves.__doc__

@@ -295,6 +295,7 @@ def held_out(
                 int(weight.sum() ** 2 / (weight**2).sum()),
                 at_least=at_least,
                 deviation=THREE_POINTS,
+                warning="" if at_least else _CAUTIOUS,
                 default=True,
             )
 
@@ -361,6 +362,7 @@ def _high(kind: str, population: str, trees: list[Judged]) -> Iterator[Promise]:
         )
 
 
+_CAUTIOUS = "few tested rows say little about how much leaves differ: where they hardly do, too low"
 _TREES_DIFFER = "greedy trees of an exclusive or differ from fold to fold by many points"
 
 
