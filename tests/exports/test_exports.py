@@ -7,8 +7,7 @@ import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.exports import FORMATS, export
-from sureleaf.exports.tree_view import TIE
-from sureleaf.levels.decisions import predicted_class
+from sureleaf.levels.decisions import TIE, predicted_class
 from tests.cli.command import sureleaf as sureleaf_command
 
 MODEL = TreeClassifier.c45(levels_from="training").fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])

@@ -11,7 +11,13 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged, State, decoding, has_half_characters, newer
-from sureleaf.model.state import from_plain, schema_from_plain, to_plain
+from sureleaf.model.state import (
+    ALL_LEVELS,
+    SOME_LEVELS,
+    from_plain,
+    schema_from_plain,
+    to_plain,
+)
 from sureleaf.table import Column, Schema
 
 FORMAT: Final = "sureleaf model"
@@ -20,10 +26,6 @@ VERSION: Final = 1
 
 Record = dict[str, Any]
 """An object of the file: the model, a node, or a branch of a node."""
-
-_LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
-_KNOWN_LEVELS: Final = ("accuracy", "strength", "ties", "confidence_error")
-"""Levels that not all models have."""
 
 
 def to_json(model: Any, *, indent: int | None = None) -> str:
@@ -138,8 +140,8 @@ def _add_leaf_counts(nodes: list[Record], state: State) -> None:
 
 
 def _add_levels(nodes: list[Record], state: State) -> None:
-    known = [name for name in _KNOWN_LEVELS if f"levels/{name}" in state.arrays]
-    names = (*_LEVELS, *known, "others", "predicted", "below")
+    known = [name for name in SOME_LEVELS if f"levels/{name}" in state.arrays]
+    names = (*ALL_LEVELS, *known, "others", "predicted", "below")
     columns = [state.arrays[f"levels/{name}"].tolist() for name in names]
     for node, *values in zip(nodes, *columns, strict=True):
         node["levels"] = dict(zip(names, values, strict=True))
@@ -269,8 +271,8 @@ def _level_arrays(nodes: list[Record]) -> dict[str, NDArray[Any]]:
     levels = [node["levels"] for node in nodes]
     arrays: dict[str, NDArray[Any]] = {
         f"levels/{name}": _column(levels, name)
-        for name in (*_LEVELS, *_KNOWN_LEVELS, "others")
-        if name not in _KNOWN_LEVELS or name in levels[0]
+        for name in (*ALL_LEVELS, *SOME_LEVELS, "others")
+        if name not in SOME_LEVELS or name in levels[0]
     }
     arrays["levels/predicted"] = np.array([node["predicted"] for node in levels], dtype=np.int32)
     arrays["levels/below"] = np.array([node["below"] for node in levels], dtype=np.uint8)

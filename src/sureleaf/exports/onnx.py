@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, optional_library
-from sureleaf.exports.tree_view import TIE, TreeView, label_texts, view_tree
+from sureleaf.exports.tree_view import TreeView, label_texts, view_tree
+from sureleaf.levels.decisions import TIE
 
 _LESS_OR_EQUAL: Final = 0
 _SUM: Final = 1

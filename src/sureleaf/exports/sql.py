@@ -25,13 +25,13 @@ import sureleaf
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.sql_dialects import DIALECTS, SqlDialect
 from sureleaf.exports.tree_view import (
-    TIE,
     NodeTest,
     TreeView,
     label_texts,
     plain_labels,
     view_tree,
 )
+from sureleaf.levels.decisions import TIE
 from sureleaf.table import Column
 from sureleaf.tree.structure import leaves_in_words
 

@@ -16,11 +16,6 @@ from sureleaf.table import Column
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import check_text_size, leaf_rules
 
-TIE = 1e-12
-"""Probabilities that differ by at most this are equal, and the first class is predicted.
-
-`sureleaf.probability.predicted_class` has the same definition."""
-
 
 @dataclass(frozen=True)
 class NodeTest:

@@ -19,7 +19,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.nodes import at_threshold, saving
 from sureleaf.levels.search import halved
 
-_ROUNDING = 1e-12
+TIE = 1e-12
 """Probabilities that differ by less are equal: the mean of several leaves is rounded. So are
 expected costs that differ by less in units of the largest cost."""
 
@@ -118,11 +118,11 @@ def predicted_class(probabilities: FloatArray, rule: CostRule | None = None) -> 
     n_rows, n_classes = probabilities.shape
     if n_rows <= max(_FEW_ROWS, _FEW_ROWS_PER_CLASS * n_classes):
         # A service predicts row by row, and small trees have few nodes: three calls, not ten.
-        least = probabilities.max(axis=1, keepdims=True) - _ROUNDING
+        least = probabilities.max(axis=1, keepdims=True) - TIE
         first: NDArray[np.intp] = (probabilities >= least).argmax(axis=1)
         return first
     by_class = np.ascontiguousarray(probabilities.T)  # NumPy is slow along short rows
-    least = by_class.max(axis=0) - _ROUNDING
+    least = by_class.max(axis=0) - TIE
     predicted = np.zeros(len(probabilities), dtype=np.intp)
     for index in range(len(by_class) - 1, -1, -1):
         np.copyto(predicted, index, where=by_class[index] >= least)
@@ -148,7 +148,7 @@ def _is_cheapest(weights: FloatArray, cost: FloatArray) -> NDArray[np.bool_]:
         expected, largest = weights @ cost, np.abs(cost).max()
     least = expected.min(axis=-1, keepdims=True)
     total = np.maximum(weights.sum(axis=-1, keepdims=True), 1.0)
-    return np.asarray(expected <= least + _ROUNDING * largest * total)
+    return np.asarray(expected <= least + TIE * largest * total)
 
 
 def number_matrix(cost: ArrayLike) -> FloatArray:

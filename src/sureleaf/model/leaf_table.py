@@ -121,7 +121,8 @@ class TreeLevels(_Levels):
 
     def _table(self) -> "_OneLine":
         values = (self.confidence, self.utility, self.low, self.high)
-        return _OneLine(*(np.array([value]) for value in values), self.levels_from)
+        confidence, utility, low, high = (np.array([value]) for value in values)
+        return _OneLine(confidence, utility, low, high, self.levels_from)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,8 +33,8 @@ Arrays = dict[str, NDArray[Any]]
 _TREE: Final = tuple(
     field.name for field in fields(Tree) if field.name not in ("n_columns", "missing_branch")
 )
-_LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
-_KNOWN_LEVELS: Final = ("accuracy", "strength", "ties", "confidence_error")
+ALL_LEVELS: Final = ("n", "probability", "confidence", "utility", "successes", "trials")
+SOME_LEVELS: Final = ("accuracy", "strength", "ties", "confidence_error")
 """Arrays of levels that not all models have."""
 _SUM_TOLERANCE: Final = 1e-6
 _LARGEST: Final = 1e140
@@ -149,10 +149,10 @@ def counts_from(state: State, tree: Tree) -> LeafCounts:
 
 def levels_arrays(levels: NodeLevels) -> Arrays:
     """Name the arrays of levels."""
-    arrays: Arrays = {f"levels/{name}": getattr(levels, name) for name in (*_LEVELS, "others")}
+    arrays: Arrays = {f"levels/{name}": getattr(levels, name) for name in (*ALL_LEVELS, "others")}
     arrays["levels/predicted"] = levels.predicted.astype(np.int32)
     arrays["levels/below"] = levels.below.astype(np.uint8)
-    for name in _KNOWN_LEVELS:
+    for name in SOME_LEVELS:
         if getattr(levels, name) is not None:
             arrays[f"levels/{name}"] = getattr(levels, name)
     return arrays
@@ -167,13 +167,13 @@ def levels_from(
     rule: CostRule | None = None,
 ) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
-    values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in _LEVELS}
+    values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in ALL_LEVELS}
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
     predicted = state.take("levels/predicted", "<i4", (tree.n_nodes,))
     below = state.take("levels/below", "|u1", (tree.n_nodes,))
     known: Arrays = {
         name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,))
-        for name in _KNOWN_LEVELS
+        for name in SOME_LEVELS
         if f"levels/{name}" in state.arrays
     }
     limits = {"probability": 1.0, "confidence": 1.0, "utility": 1.0}

@@ -28,14 +28,13 @@ from sureleaf.report.estimates import finite, interval_estimate
 from sureleaf.report.request import Origin
 from sureleaf.report.sections.answer import (
     LeadingMeasure,
+    Tone,
     costs_text,
     leading_measure,
     wanted_text,
 )
 from sureleaf.report.sections.data import ClassCount
 from sureleaf.report.sections.tree import WantedLevels
-
-Tone = Literal["good", "warn", "bad", "plain"]
 
 
 @dataclass(frozen=True)

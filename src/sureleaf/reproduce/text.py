@@ -30,13 +30,14 @@ def summary_text(reproduction: Reproduction) -> list[RenderableType]:
         _ByWidth(lambda width: [_counts_table(reproduction, width)]),
     ]
     if reproduction.counts[CellVerdict.OTHER]:
-        text += [_heading("Computed differently from the definition"), _others(reproduction)]
+        text += [heading("Computed differently from the definition"), _others(reproduction)]
     if reproduction.counts[CellVerdict.MISPRINT]:
-        text += [_heading("Misprints"), *_misprints(*reproduction.parts)]
+        text += [heading("Misprints"), *_misprints(*reproduction.parts)]
     return [*text, "", _totals(reproduction)]
 
 
-def _heading(text: str) -> Text:
+def heading(text: str) -> Text:
+    """Return a title above a table."""
     return Text(f"\n{text}", style="bold")
 
 
@@ -144,7 +145,7 @@ def part_text(part: Part) -> list[RenderableType]:
         return [title]
     text: list[RenderableType] = [title, *_versions(part)]
     if part.of(CellVerdict.MISPRINT):
-        text += [_heading("Misprints"), *_misprints(part)]
+        text += [heading("Misprints"), *_misprints(part)]
     return [*text, "", _totals(Reproduction("", "", (part,)))]
 
 

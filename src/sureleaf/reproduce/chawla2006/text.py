@@ -23,6 +23,7 @@ from sureleaf.reproduce.chawla2006.printed import (
     TABLE_3,
     Replication,
 )
+from sureleaf.reproduce.text import heading
 
 _BARS = " ▁▂▃▄▅▆▇█"
 
@@ -31,11 +32,11 @@ def experiment_text(experiment: Experiment) -> list[RenderableType]:
     """Return the results on tables of one's own."""
     return [
         _how(experiment),
-        _heading("All measures"),
+        heading("All measures"),
         _all_measures(experiment),
-        _heading("Difference relative to the frequencies of the unpruned tree"),
+        heading("Difference relative to the frequencies of the unpruned tree"),
         _relative_differences(experiment),
-        _heading("Correlations over tables and methods"),
+        heading("Correlations over tables and methods"),
         _correlations(experiment),
         *_histograms(experiment, experiment.datasets),
     ]
@@ -48,24 +49,24 @@ def replication_text(replication: Replication) -> list[RenderableType]:
     return [
         Text(SOURCE, style="bold"),
         _how(experiment),
-        _heading("Table 1: the data sets, printed and counted in the files"),
+        heading("Table 1: the data sets, printed and counted in the files"),
         _table_1(replication),
-        _heading("All measures"),
+        heading("All measures"),
         _all_measures(experiment),
-        _heading("Table 3: unpruned and pruned trees; printed NCE converted to nats"),
+        heading("Table 3: unpruned and pruned trees; printed NCE converted to nats"),
         _table_3(replication),
         _base_sentence(replication),
-        _heading("Hypothesis 2: the printed areas are 2 AUC - 1, not AUC"),
+        heading("Hypothesis 2: the printed areas are 2 AUC - 1, not AUC"),
         _auc_scales(replication),
         _auc_sentence(replication),
-        _heading("Figure 3: difference relative to the frequencies of the unpruned tree"),
+        heading("Figure 3: difference relative to the frequencies of the unpruned tree"),
         _relative_differences(experiment),
-        _heading("Table 2: correlations over data sets and methods"),
+        heading("Table 2: correlations over data sets and methods"),
         _correlations(experiment, CORRELATIONS),
         *_histograms(experiment, ("mammography",)),
-        _heading("Directions in table 3; NO marks those that differ from the printed ones"),
+        heading("Directions in table 3; NO marks those that differ from the printed ones"),
         _directions(replication),
-        _heading("Directions in the text, and signs in table 2"),
+        heading("Directions in the text, and signs in table 2"),
         _statements(replication),
         "",
         f"{len(claims)} directions computed by this library's trees: {n_agree} agree, "
@@ -80,10 +81,6 @@ def _how(experiment: Experiment) -> str:
         f"{TEST_SHARE:.0%} of the rows held out {times}, seed {experiment.seed}. NCE in nats; a "
         f"probability of zero counts as {experiment.floor:g}."
     )
-
-
-def _heading(text: str) -> Text:
-    return Text(f"\n{text}", style="bold")
 
 
 def _table(headers: Iterable[str], rows: Iterable[Iterable[str]], *, n_left: int = 2) -> Table:
@@ -231,7 +228,7 @@ def _histograms(experiment: Experiment, names: Iterable[str]) -> list[Renderable
             bars = "".join(_BARS[math.ceil(share * (len(_BARS) - 1))] for share in shares)
             rows.append([name, method, bars, " ".join(f"{100 * share:3.0f}" for share in shares)])
     return [
-        _heading("Figure 2: predicted probability of the positive rows, by tenths"),
+        heading("Figure 2: predicted probability of the positive rows, by tenths"),
         _table(["", "", "0 to 1", "% of the rows"], rows, n_left=4),
     ]
 
