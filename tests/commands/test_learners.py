@@ -53,6 +53,7 @@ def test_a_classifier_of_another_library_may_hold_ours_and_lists_of_objects() ->
             "TreeClassifier has no parameter depth. Did you mean 'max_depth'",
         ),
         ("sklearn.tree.Nope", "has no attribute 'Nope'"),
+        ("TreeClassifier.c46()", r"needs quotes\. Did you mean 'TreeClassifier.c45' or .*\?$"),
         ("nowhere.Nope", "No module named 'nowhere'"),
         ("sklearn.preprocessing.normalize(X=[1])", "normalize is not a class with a method fit"),
         ("sklearn.gaussian_process.kernels.RBF", "it has no method fit"),

@@ -58,7 +58,8 @@ def read_model(text: str, X: Any) -> Any:
         reason = "it cannot be read" if isinstance(problem, SyntaxError) else str(problem)
         raise InvalidArgumentError(
             "--model must be a classifier with its parameters, such as TreeClassifier(pruning=None)"
-            f" or sklearn.naive_bayes.GaussianNB; got {text!r}: {reason}."
+            f" or sklearn.naive_bayes.GaussianNB; got {text!r}: {reason.rstrip('.?')}"
+            f"{'?' if reason.endswith('?') else '.'}"
         ) from None
     return model if type(model).__module__.startswith("sureleaf") else _with_numbers(model, X)
 
@@ -97,10 +98,10 @@ def _constructor(name: str) -> Any:
     if (ours := name.removeprefix("sureleaf.")) in _OURS:
         return operator.attrgetter(ours)(sureleaf)
     module, _, short = name.rpartition(".")
-    if not module:
+    if not module or module in _OURS:
         raise ValueError(
             f"{name} is not {', '.join(_OURS)} or a class with its module, such as "
-            f"sklearn.svm.SVC, and a text needs quotes{suggestion(name, _OURS, listed=False)}"
+            f"sklearn.svm.SVC, and a text needs quotes.{suggestion(name, _OURS, listed=False)}"
         )
     try:
         found = getattr(importlib.import_module(module), short)
