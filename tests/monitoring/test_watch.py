@@ -250,6 +250,15 @@ def test_arguments_that_cannot_be_watched_are_refused():
     assert watch.counts.n_rows == 0
 
 
+def test_leaves_that_were_never_right_or_always_are_watched():
+    X, y = table(21, 800)
+    watch = Watch(fitted())
+    right = watch.decisions[np.searchsorted(watch.model.tree.leaf_ids, fitted().apply(X))]
+    watch.add(X[:400], right[:400]).add(X[400:], 1 - right[400:])
+    assert (watch.leaves().verdict == "changed").all()
+    assert (Watch(fitted()).add(X, 1 - right).leaves().accuracy == 0).all()
+
+
 def test_a_tree_of_one_leaf_is_watched():
     tree = TreeClassifier(max_leaves=1, levels_from="honest").fit(*table(0, 200))
     X, y = table(19, 3000)

@@ -4,42 +4,69 @@ from typing import Any
 
 import numpy as np
 
-from sureleaf.levels.sequential import FIRST_START, ODDS_RATIOS, STARTS_PER_DOUBLING
+from sureleaf.levels.sequential import (
+    FIRST_START,
+    ODDS_RATIOS,
+    STARTS_PER_DOUBLING,
+    confidence_sequence,
+)
 
 
 class Bettor:
     """A test of "the mean of these gains is at most 0" that starts anew from time to time."""
 
     def __init__(self, gains: list[float], alpha: float) -> None:
-        loss, span = -min(gains), max(gains) - min(gains)
-        self.factors = [
-            [1 + (r - 1) / (span + loss * (r - 1)) * gain for gain in gains] for r in ODDS_RATIOS
-        ]
-        self.alpha, self.n = alpha, 0
-        self.starts: list[tuple[int, list[float]]] = []
+        self.gains, self.alpha, self.n = gains, alpha, 0
+        self.seen: list[int] = []
+        self.starts: list[tuple[int, list[list[float]], list[float]]] = []
         self.alarm: tuple[int, int] | None = None
         self._start(0)
 
+    def gains_now(self) -> list[float]:
+        return self.gains
+
     def _start(self, row: int) -> None:
-        self.starts.append((row, [1.0] * len(self.factors)))
+        gains, factors = self.gains_now(), []
+        if min(gains) < 0 < max(gains):
+            loss, span = -min(gains), max(gains) - min(gains)
+            factors = [
+                [1 + (r - 1) / (span + loss * (r - 1)) * gain for gain in gains]
+                for r in ODDS_RATIOS
+            ]
+        self.starts.append((row, factors, [1.0] * len(factors)))
 
     def add(self, outcome: int, row: int) -> None:
         if self.alarm is not None:
             return
-        for _, capitals in self.starts:
-            for k, factors in enumerate(self.factors):
-                capitals[k] *= factors[outcome]
         reached = False
-        for index, (_, capitals) in enumerate(self.starts):
+        for index, (_, factors, capitals) in enumerate(self.starts):
+            for k, one in enumerate(factors):
+                capitals[k] *= one[outcome]
             part = 0.5 if index == 0 else 0.5 / (index * (index + 1))
-            reached |= np.mean(capitals) >= 1 / (self.alpha * part)
+            reached |= bool(factors) and np.mean(capitals) >= 1 / (self.alpha * part)
         if reached:
-            means = [np.mean(capitals) for _, capitals in self.starts]
+            means = [np.mean(capitals) if capitals else 0.0 for _, _, capitals in self.starts]
             self.alarm = row, self.starts[int(np.argmax(means))][0]
         self.n += 1
+        self.seen.append(outcome)
         times = {int(FIRST_START * 2 ** (k / STARTS_PER_DOUBLING)) for k in range(80)}
         if self.n in times:
             self._start(row)
+
+
+class ShareBettor(Bettor):
+    """A test that outcome 0 is no more (no less) frequent than a limit, or than before."""
+
+    def __init__(self, limit: float, alpha: float, *, rises: bool) -> None:
+        self.limit, self.rises = limit, rises
+        super().__init__([], alpha)
+
+    def gains_now(self) -> list[float]:
+        own, n = self.seen.count(0), self.n
+        low, high = confidence_sequence(own, n, self.alpha / 2)
+        limit = min(float(high), self.limit) if self.rises else max(float(low), self.limit)
+        gains = [1 - limit, -limit]
+        return gains if self.rises else [-gain for gain in gains]
 
 
 def watch_slowly(watch: Any, leaves: list[int], labels: list[int | None]) -> dict[Any, Any]:
@@ -47,7 +74,7 @@ def watch_slowly(watch: Any, leaves: list[int], labels: list[int | None]) -> dic
     alpha, promise, n_leaves = watch.alpha, watch.promise, len(watch.decisions)
     n_classes = len(watch.model.classes)
     part, rivals = alpha / 4 / n_leaves, max(n_classes - 1, 1)
-    whole = Bettor([promise.whole_least - 1, promise.whole_least], alpha / 8)
+    whole = ShareBettor(promise.whole_least, alpha / 8, rises=False)
     tests: dict[Any, list[Bettor]] = {}
     regret = watch.regret
     for line in range(n_leaves):
@@ -60,23 +87,15 @@ def watch_slowly(watch: Any, leaves: list[int], labels: list[int | None]) -> dic
             for other in range(n_classes)
             if other != own
         ]
-        least = promise.least[line]
-        if least > 0:
-            gains = [least - 1 if k == own else least for k in range(n_classes)]
-            tests["accuracy", line] = [Bettor(gains, part / 2)]
-        if n_classes > 2:
-            tests["risen", line] = [
-                Bettor(
-                    [(k == other) - promise.most[line, other] for k in range(n_classes)],
-                    part / 4 / rivals,
-                )
-                for other in range(n_classes)
-                if other != own and promise.most[line, other] < 1
-            ]
-        more, fewer = promise.largest_share[line], promise.fewest_share[line]
+        tests["accuracy", line] = [ShareBettor(promise.least[line], part / 2, rises=False)]
+        tests["risen", line] = [
+            ShareBettor(promise.most[line, other], part / 4 / rivals, rises=True)
+            for other in range(n_classes)
+            if other != own and n_classes > 2
+        ]
         tests["share", line] = [
-            *([Bettor([1 - more, -more], part / 4)] if more < 1 else []),
-            *([Bettor([fewer - 1, fewer], part / 4)] if fewer > 0 else []),
+            ShareBettor(promise.largest_share[line], part / 4, rises=True),
+            ShareBettor(promise.fewest_share[line], part / 4, rises=False),
         ]
     for row, (leaf, code) in enumerate(zip(leaves, labels, strict=True), start=1):
         for line in range(n_leaves):
@@ -85,9 +104,14 @@ def watch_slowly(watch: Any, leaves: list[int], labels: list[int | None]) -> dic
         if code is None:
             continue
         whole.add(0 if code == watch.decisions[leaf] else 1, row)
-        for question in ("wrong", "accuracy", "risen"):
-            for test in tests.get((question, leaf), []):
-                test.add(code, row)
+        own = int(watch.decisions[leaf])
+        for test in tests["wrong", leaf]:
+            test.add(code, row)
+        for test in tests["accuracy", leaf]:
+            test.add(0 if code == own else 1, row)
+        others = [k for k in range(n_classes) if k != own]
+        for other, test in zip(others, tests["risen", leaf], strict=False):
+            test.add(0 if code == other else 1, row)
     tests["accuracy", -1] = [whole]
     return {
         key: min(one.alarm for one in some if one.alarm is not None)

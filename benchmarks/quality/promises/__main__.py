@@ -26,6 +26,7 @@ from benchmarks.quality.promises import (
     segments,
     stability,
     stratified,
+    watching,
 )
 from benchmarks.quality.promises.record import Promise, Section, load, save
 
@@ -85,6 +86,7 @@ SECTIONS: dict[str, list[Part]] = {
     "Trees of halves of the rows": [
         (stability.halves, (population, 320, 200)) for population in ("linear", "step")
     ],
+    "A tree that is watched": [(watching.false_alarms, (9,)), (watching.delays, (12,))],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],
 }

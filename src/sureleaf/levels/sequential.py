@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, logsumexp, xlog1py, xlogy
+from scipy.special import betaln, xlog1py, xlogy
 
 from sureleaf.arguments import FloatArray
 from sureleaf.levels.search import halved
@@ -79,24 +79,22 @@ def log_capital(counts: NDArray[Any], bets: FloatArray) -> FloatArray:
     >>> log_capital(np.array([[0.0, 0.0], [20.0, 4.0]]), bets).round(2)
     array([0.  , 4.44])
     """
-    capital: FloatArray = logsumexp(counts @ bets.T, axis=-1) - np.log(len(bets))
+    grown = counts @ bets.T
+    most = grown.max(axis=-1, keepdims=True)  # scipy's logsumexp takes four times as long
+    capital: FloatArray = most[..., 0] + np.log(np.exp(grown - most).mean(axis=-1))
     return capital
 
 
-def capital_limit(successes: FloatArray, n: FloatArray, share: float) -> FloatArray:
-    """Return an upper limit of `log_capital` for a share, in either direction.
+def capital_limit(
+    successes: NDArray[Any], n: NDArray[Any], share: float, *, rises: bool
+) -> FloatArray:
+    """Return an upper limit of `log_capital` for a share that rises, or falls.
 
-    It is what the share that was observed would have grown to, and cheaper to compute.
+    No capital grows by more than n times the divergence of Kullback and Leibler between the share
+    that was observed and this one; chi-squared is above that, and quick to compute.
     """
-    failures = n - successes
-    with np.errstate(divide="ignore", invalid="ignore"):
-        seen = np.where(n > 0, successes / n, share)
-    limit: FloatArray = (
-        xlogy(successes, seen)
-        + xlog1py(failures, -seen)
-        - xlogy(successes, share)
-        - xlog1py(failures, -share)
-    )
+    more = (successes - share * n) * (1.0 if rises else -1.0)
+    limit: FloatArray = np.maximum(more, 0.0) ** 2 / (share * (1.0 - share) * n)
     return limit
 
 

@@ -5,15 +5,18 @@ test by betting needs (`sureleaf.levels.sequential`), so a watch holds counts an
 three questions about every leaf, and one about the whole tree:
 
 - *decision*: is the class that it predicts (the decision, at costs) the best one?
-- *accuracy*: is it right at least as often as was promised?
+- *accuracy*: is it right at least as often as was promised, and as before?
 - *share*: do as many of the rows reach it?
 
 **What was promised is not known exactly.** It was estimated from finitely many rows. So half of the
-error probability of a question goes into an interval for what is true of the population of the fit,
-and the other half into a test against all values in this interval [1]_. For one-sided tests the
-hardest value is the end of the interval. A tree with few rows has promised little and cannot break
-it by itself. A decision that was wrong from the start is no alarm either: it counts as changed only
-if the leaf is wrong *and* its class shares are not those that were promised.
+error probability of a question goes into limits for what is true of the population of the fit, and
+the other half into a test against all values within them [1]_. For one-sided tests the hardest
+value is the end of the interval. A tree with few rows has promised little and cannot break it by
+itself. If nothing has changed, the rows of the watch itself are of this population, too: the limit
+for a test that starts at some row is the sharper one of two, from the promise and from the rows
+before (a confidence sequence), with a quarter of the error probability each. A decision that was
+wrong from the start is no alarm either: it counts as changed only if the leaf is wrong *and* its
+class shares are not what they were.
 
 **One error probability for all.** A quarter of alpha goes to the whole tree, and one to each of
 the three questions, there in equal parts to the leaves. By Bonferroni's inequality, the probability
@@ -26,7 +29,7 @@ References
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -64,6 +67,12 @@ Counts = NDArray[np.int64]
 
 RECOGNISED_ROWS = 16
 """A batch with fewer different rows may equal an earlier one by chance."""
+
+MOST_ROWS = 2**20
+"""More rows than this are not said to be needed."""
+
+LEAST_SHARE = 1e-9
+"""A limit of a share that is nearer to 0 or 1 cannot be passed."""
 
 DRAWN = 240
 """Points of time that a state keeps for drawings; of more, every other one goes."""
@@ -107,33 +116,81 @@ class Stream:
         return self.counts - next(counts for start, counts in self.starts if start == row)
 
 
-def first_alarm(
-    path: Counts,
-    rows: Counts,
-    starts: Sequence[tuple[int, Counts]],
-    bets: FloatArray,
-    alpha: float,
-) -> Alarm | None:
+Starts = Sequence[tuple[int, Counts]]
+
+
+def first_alarm(path: Counts, rows: Counts, tests: Sequence["Started"]) -> Alarm | None:
     """Return when the capital of any start first reaches what its part of alpha asks for.
 
-    The change is dated by the start whose capital is then the largest.
+    The change is dated by the start with the largest capital.
     """
     clock = path.sum(axis=1)
     first = len(path)
-    for index, (_, counts) in enumerate(starts):
-        begin = int(np.searchsorted(clock, counts.sum(), side="right"))
-        if begin >= first:
-            continue
-        goal = -np.log(alpha * start_share(index))
-        reached = np.flatnonzero(log_capital(path[begin:first] - counts, bets) >= goal)
+    for one in tests:
+        begin = int(np.searchsorted(clock, one.counts.sum(), side="right"))
+        since = path[begin:first] - one.counts
+        tried = np.arange(len(since)) if one.may_alarm is None else one.may_alarm(since)
+        reached = tried[log_capital(since[tried], one.bets) >= one.goal]
         if len(reached):
             first = begin + int(reached[0])
     if first == len(path):
         return None
-    begun = [one for one in starts if one[1].sum() < clock[first]]
-    since = np.array([counts for _, counts in begun])
-    best = int(log_capital(path[first] - since, bets).argmax())
-    return Alarm(int(rows[first]), begun[best][0])
+    capital = [
+        (float(log_capital(path[first] - one.counts, one.bets)), one.row)
+        for one in tests
+        if one.counts.sum() < clock[first]
+    ]
+    return Alarm(int(rows[first]), max(capital, key=lambda one: one[0])[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Started:
+    """A test that starts after a row, when there were these counts.
+
+    - `bets`: its bets; `goal`: the logarithm of the capital that is an alarm.
+    - `may_alarm`: which counts since then may reach it, by a quick limit; None for all.
+    """
+
+    row: int
+    counts: Counts
+    bets: FloatArray
+    goal: float
+    may_alarm: Callable[[Counts], NDArray[np.intp]] | None = None
+
+
+def started(starts: Starts, bets: FloatArray, alpha: float) -> list[Started]:
+    """Return a test with all its starts."""
+    return [
+        Started(row, counts, bets, -float(np.log(alpha * start_share(index))))
+        for index, (row, counts) in enumerate(starts)
+    ]
+
+
+def share_test(starts: Starts, limit: float, alpha: float, *, rises: bool) -> list[Started]:
+    """Return the test that the first of two outcomes is no more, or no less, frequent than before.
+
+    The limit in this direction follows from what was promised, and from the rows before each start:
+    the sharper one is tested. ``alpha`` is for the test, and half of it for the limits from rows.
+    """
+    counts = np.array([one for _, one in starts])
+    low, high = confidence_sequence(counts[:, 0], counts.sum(axis=1), alpha / 2)
+    limits = np.minimum(high, limit) if rises else np.maximum(low, limit)
+
+    def likely(share: float, goal: float) -> Callable[[Counts], NDArray[np.intp]]:
+        def found(since: Counts) -> NDArray[np.intp]:
+            most = capital_limit(since[:, 0], since.sum(axis=1), share, rises=rises)
+            return np.flatnonzero(most >= goal)
+
+        return found
+
+    tests = []
+    for index, ((row, own), share) in enumerate(zip(starts, limits.tolist(), strict=True)):
+        if LEAST_SHARE < share < 1.0 - LEAST_SHARE:
+            gains = np.array([1.0 - share, -share])
+            goal = -float(np.log(alpha * start_share(index)))
+            bets = log_bets(gains if rises else -gains)
+            tests.append(Started(row, own, bets, goal, likely(share, goal)))
+    return tests
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +215,7 @@ class Promise:
 
 
 def promise_of(model: TreeModel, alpha: float) -> Promise:
-    """Return what a tree promises; half of alpha is for its limits, in the parts of a watch."""
+    """Return what a tree promises; a quarter of the alpha of each question is for its limits."""
     leaves, levels = model.tree.leaf_ids, model.node_levels()
     n_leaves, n_classes = len(leaves), len(model.classes)
     part = alpha / 4 / n_leaves
@@ -167,22 +224,22 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
     n = float(model.node_rows[0])
     share = model.leaf_counts.n / model.leaf_counts.n.sum()
     whole, n_whole = float(share @ own), model.rows_known_by() or n
-    rivals = np.asarray(part / 4 / max(n_classes - 1, 1))
-    of_rows = clopper_pearson_limits(share * n, np.full(n_leaves, n), np.asarray(part / 4))
+    rivals = np.asarray(part / 8 / max(n_classes - 1, 1))
+    of_rows = clopper_pearson_limits(share * n, np.full(n_leaves, n), np.asarray(part / 8))
     return Promise(
         classes=classes,
         most=clopper_pearson_limits(
             classes * trials[:, np.newaxis], np.tile(trials[:, np.newaxis], n_classes), rivals
         )[1],
         accuracy=own,
-        least=clopper_pearson_limits(own * trials, trials, np.asarray(part / 2))[0],
+        least=clopper_pearson_limits(own * trials, trials, np.asarray(part / 4))[0],
         share=share,
         fewest_share=of_rows[0],
         largest_share=of_rows[1],
         whole=whole,
         whole_least=float(
             clopper_pearson_limits(
-                np.asarray(whole * n_whole), np.asarray(n_whole), np.asarray(alpha / 8)
+                np.asarray(whole * n_whole), np.asarray(n_whole), np.asarray(alpha / 16)
             )[0]
         ),
     )
@@ -348,20 +405,6 @@ class Watch:
             extra = self.regret[:, own] - self.regret[:, other]
             if other != own and extra.min() < 0 < extra.max():
                 yield extra
-
-    def _tests_of_leaf(self, line: int) -> Iterator[tuple[str, FloatArray, float]]:
-        """Return the question, bets and error probability of each test of the classes of a leaf."""
-        part, n_classes = self.alpha / 4 / len(self.decisions), len(self.model.classes)
-        own, classes = int(self.decisions[line]), np.arange(n_classes)
-        rivals = max(n_classes - 1, 1)
-        for extra in self._extra_costs(line):
-            yield "wrong", log_bets(extra), part / (1 if n_classes == 2 else 2 * rivals)
-        if (least := float(self.promise.least[line])) > 0:
-            yield "accuracy", log_bets(least - (classes == own)), part / 2
-        if n_classes > 2:
-            for other in classes[classes != own].tolist():
-                if (most := float(self.promise.most[line, other])) < 1:
-                    yield "risen", log_bets((classes == other) - most), part / 4 / rivals
 
     # ---- adding rows -----------------------------------------------------------------------------
 
@@ -537,27 +580,21 @@ class Watch:
         self._test_shares(self.counts.rows.extend(line, numbers), numbers)
 
     def _test_shares(self, path: Counts, numbers: Counts) -> None:
-        promise, starts, part = self.promise, self.counts.rows.starts, self.alpha / 16
-        part /= len(self.decisions)
-        clock = path.sum(axis=1)
+        starts, alpha = self.counts.rows.starts, self.alpha / 16 / len(self.decisions)
         for line in range(len(self.decisions)):
-            if ("share", line) in self.counts.alarms or not len(path):
-                continue
-            own = np.column_stack([path[:, line], clock - path[:, line]])
-            of_starts = [
-                (row, np.array([counts[line], counts.sum() - counts[line]]))
-                for row, counts in starts
-            ]
-            found = []
-            for sign, limit in ((1, promise.largest_share), (-1, promise.fewest_share)):
-                share = float(limit[line])
-                if not 0 < share < 1 or not _may_alarm(own, of_starts, share, part):
-                    continue
-                bets = log_bets([sign * (1 - share), -sign * share])
-                alarm = first_alarm(own, numbers, of_starts, bets, part)
-                found += [] if alarm is None else [alarm]
-            if found:
-                self.counts.alarms["share", line] = min(found, key=lambda one: one.row)
+            own, of_line = _outcome(line, path, starts)
+            more, fewer = self.promise.largest_share[line], self.promise.fewest_share[line]
+            for limit, rises in ((float(more), True), (float(fewer), False)):
+                tests = share_test(of_line, limit, alpha, rises=rises)
+                self._raise("share", line, own, numbers, tests)
+
+    def _raise(
+        self, question: str, leaf: int, path: Counts, numbers: Counts, tests: Sequence[Started]
+    ) -> None:
+        """Keep the first alarm of a question about a leaf."""
+        alarm, known = first_alarm(path, numbers, tests), self.counts.alarms.get((question, leaf))
+        if alarm is not None and (known is None or alarm.row < known.row):
+            self.counts.alarms[question, leaf] = alarm
 
     def _count_labels(
         self, line: NDArray[np.intp], codes: NDArray[np.intp], numbers: Counts
@@ -572,20 +609,26 @@ class Watch:
         self._test_whole(self.counts.whole.extend(wrong, numbers[inside]), numbers[inside])
 
     def _test_leaf(self, leaf: int, path: Counts, numbers: Counts) -> None:
-        stream, alarms = self.counts.leaves[leaf], self.counts.alarms
-        for question, bets, alpha in self._tests_of_leaf(leaf):
-            if (question, leaf) not in alarms:
-                alarm = first_alarm(path, numbers, stream.starts, bets, alpha)
-                if alarm is not None:
-                    alarms[question, leaf] = alarm
+        starts, promise = self.counts.leaves[leaf].starts, self.promise
+        n_classes, own = len(self.model.classes), int(self.decisions[leaf])
+        rivals, part = max(n_classes - 1, 1), self.alpha / 4 / len(self.decisions)
+        alpha = part if n_classes == 2 else part / 2 / rivals
+        for extra in self._extra_costs(leaf):
+            self._raise("wrong", leaf, path, numbers, started(starts, log_bets(extra), alpha))
+        right, of_right = _outcome(own, path, starts)
+        tests = share_test(of_right, float(promise.least[leaf]), part / 2, rises=False)
+        self._raise("accuracy", leaf, right, numbers, tests)
+        for other in range(n_classes):
+            if other != own and n_classes > 2:
+                mine, of_other = _outcome(other, path, starts)
+                most = float(promise.most[leaf, other])
+                tests = share_test(of_other, most, part / 4 / rivals, rises=True)
+                self._raise("risen", leaf, mine, numbers, tests)
 
     def _test_whole(self, path: Counts, numbers: Counts) -> None:
-        least = self.promise.whole_least
-        if len(path) and least > 0 and ("accuracy", -1) not in self.counts.alarms:
-            bets = log_bets([least - 1.0, least])
-            alarm = first_alarm(path, numbers, self.counts.whole.starts, bets, self.alpha / 8)
-            if alarm is not None:
-                self.counts.alarms["accuracy", -1] = alarm
+        least, starts = self.promise.whole_least, self.counts.whole.starts
+        tests = share_test(starts, least, self.alpha / 8, rises=False)
+        self._raise("accuracy", -1, path, numbers, tests)
 
     def _remember(self) -> None:
         counts = self.counts
@@ -656,7 +699,10 @@ class Watch:
     @property
     def alarm(self) -> bool:
         """Whether a change is proven, of a leaf or of the whole tree."""
-        return ("accuracy", -1) in self.counts.alarms or bool(self.leaves().alarm.any())
+        return any(
+            question in ("accuracy", "share") or np.isfinite(self._since("decision", leaf))
+            for question, leaf in self.counts.alarms
+        )
 
     def leaves(self) -> WatchedLeaves:
         """Return what the rows so far say about each leaf."""
@@ -726,7 +772,7 @@ class Watch:
 
     def _rows_needed(self, leaf: int) -> float:
         shares = self.promise.classes[leaf]
-        if any(shares @ extra >= 0 for extra in self._extra_costs(leaf)):
+        if not self._is_right(leaf, MOST_ROWS * shares):
             return np.nan
         return float(smallest_count(lambda n: self._is_right(leaf, n * shares)))
 
@@ -769,8 +815,7 @@ class Watch:
             since = int(table.accuracy_since[leaf])
             part = stream.since(since)
             yield (
-                f"Less accurate than promised since about row {since + 1:,}: "
-                f"{percent(part[right] / part.sum())}."
+                f"Less accurate since about row {since + 1:,}: {percent(part[right] / part.sum())}."
             )
         if np.isfinite(table.share_since[leaf]):
             since = int(table.share_since[leaf])
@@ -796,11 +841,9 @@ class Watch:
         changed = int((table.verdict == "changed").sum())
         parts = [
             f"{count_of(changed, 'leaf', 'leaves')} no longer right" if changed else "",
-            self._number("less accurate than promised", table.accuracy_since),
+            self._number("less accurate", table.accuracy_since),
             self._number("reached by more or fewer rows", table.share_since),
-            "the whole tree less accurate than promised"
-            if ("accuracy", -1) in counts.alarms
-            else "",
+            "the whole tree less accurate" if ("accuracy", -1) in counts.alarms else "",
         ]
         return f"Alarm after {rows}: {listed([one for one in parts if one])}."
 
@@ -824,7 +867,7 @@ class Watch:
         if alarm is not None:
             part = counts.whole.since(alarm.since)
             lines.append(
-                f"Less accurate than promised since about row {alarm.since + 1:,}: "
+                f"Less accurate since about row {alarm.since + 1:,}: "
                 f"{percent(part[0] / part.sum())}."
             )
         if counts.pending:
@@ -922,15 +965,11 @@ class Watch:
         return "\n".join([*self.sentences(), repr(self.leaves())])
 
 
-def _may_alarm(
-    path: Counts, starts: Sequence[tuple[int, Counts]], share: float, alpha: float
-) -> bool:
-    """Whether a test of a share may reach its goal; a quick upper limit, since this is rare."""
-    for index, (_, counts) in enumerate(starts):
-        since = path - counts
-        n = since.sum(axis=1)
-        kept = n > 0
-        limit = capital_limit(since[kept, 0], n[kept], share)
-        if len(limit) and limit.max() >= -np.log(alpha * start_share(index)):
-            return True
-    return False
+def _outcome(outcome: int, path: Counts, starts: Starts) -> tuple[Counts, Starts]:
+    """Return a stream of many outcomes as one of two: this one, and all others."""
+
+    def of_two(counts: Counts) -> Counts:
+        own = counts[..., outcome]
+        return np.stack([own, counts.sum(axis=-1) - own], axis=-1)
+
+    return of_two(path), [(row, of_two(counts)) for row, counts in starts]
