@@ -251,7 +251,7 @@ def test_arguments_that_cannot_be_watched_are_refused():
 
 
 def test_leaves_that_were_never_right_or_always_are_watched():
-    X, y = table(21, 800)
+    X = table(21, 800)[0]
     watch = Watch(fitted())
     right = watch.decisions[np.searchsorted(watch.model.tree.leaf_ids, fitted().apply(X))]
     watch.add(X[:400], right[:400]).add(X[400:], 1 - right[400:])
