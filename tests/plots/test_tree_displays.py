@@ -105,3 +105,14 @@ def test_a_tree_at_costs_states_savings_and_decisions(model):
     costed = TreeClassifier(cost=[[0, 5], [1, 0]], random_state=0).fit(FRAME, LABELS)
     assert "saving per row" in plots.TreeDisplay.from_estimator(costed)._heading()[1]
     assert "accuracy on unseen rows" in plots.TreeDisplay.from_estimator(model)._heading()[1]
+
+
+def test_a_tree_of_divided_rows_is_drawn_with_their_fractions():
+    from sureleaf.reproduce.aw import distributed_tree
+
+    display = drawn(plots.TreeDisplay.from_estimator(distributed_tree()))
+    assert_texts_do_not_overlap(display)
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert any("No   3.67 rows, utility" in text for text in texts)
+    assert any("Yes   1 row, utility" in text for text in texts)
+    assert display._heading()[1].startswith("Utility and confidence by the paper")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.auditing import Audit, AuditedLeaves
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.formatting import percent
+from sureleaf.formatting import count_of, percent
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, write
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import branch_tests
@@ -43,6 +43,11 @@ def _check_single_tree(model: object, display: str) -> None:
     )
 
 
+def _rows(n: float) -> str:
+    """Write a number of rows, which may be fractional."""
+    return count_of(n, "row") if n == round(n) else f"{n:,.2f} rows"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeDisplay(Display):
     """A tree drawn from left to right, with the prediction and levels of each leaf.
@@ -73,6 +78,8 @@ class TreeDisplay(Display):
         Ends below the wanted confidence, without rows, or less accurate than another class.
     at_costs : bool
         Whether nodes are decided by costs, so that utility is what a decision saves.
+    levels_from : str
+        Where the levels come from.
 
     Examples
     --------
@@ -98,6 +105,7 @@ class TreeDisplay(Display):
     utility: FloatArray
     flagged: NDArray[np.bool_]
     at_costs: bool = False
+    levels_from: str = "cross_fit"
 
     @classmethod
     def from_estimator(
@@ -146,12 +154,13 @@ class TreeDisplay(Display):
             utility=levels.utility[node],
             flagged=is_weak[node] & is_end,
             at_costs=fitted.rule is not None,
+            levels_from=fitted.evidence.source,
         )
 
     def end_text(self, index: int) -> str:
         """Return the label of an end: class, rows and levels."""
         text = (
-            f"{self.prediction[index]}   {self.n[index]:,.0f} rows, utility "
+            f"{self.prediction[index]}   {_rows(self.n[index])}, utility "
             f"{percent(self.utility[index], 0)}, confidence {percent(self.confidence[index], 0)}"
         )
         if self.hidden[index]:
@@ -178,6 +187,8 @@ class TreeDisplay(Display):
         levels = "Utility: accuracy on unseen rows. Confidence: in the majority class."
         if self.at_costs:
             levels = "Utility: saving per row by the decision. Confidence: in the decision."
+        elif self.levels_from == "training":
+            levels = "Utility and confidence by the paper, from training rows."
         return (
             f"A tree of {leaves_in_words(n_leaves)}, grown on {self.n[0]:,.0f} rows",
             f"{levels} Hollow: flagged.",

@@ -23,8 +23,8 @@ from sureleaf.comparison import compare_rates, paired_t
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import measures
 from sureleaf.levels import entropies
-from sureleaf.plots import LearningCurveDisplay
-from sureleaf.plots.display import new_axes, new_figure, save
+from sureleaf.plots import LearningCurveDisplay, TreeDisplay
+from sureleaf.plots.display import new_figure, save
 from sureleaf.reproduce.cells import (
     Part,
     Reproduction,
@@ -59,11 +59,10 @@ def draw_figures(directory: Path) -> Iterator[Path]:
     """Draw the tree with the distributed row and a learning curve, and yield their paths."""
     from sklearn.datasets import load_breast_cancer
 
-    figure, axes = new_axes(
-        "The tree of the ten rows", "Row 10 counts 3/9 where Refund is Yes and 6/9 where it is No."
-    )
-    axes.text(0, 0.95, distributed_tree().rules(), family="monospace", fontsize=8, va="top")
-    axes.axis("off")
+    tree = TreeDisplay.from_estimator(distributed_tree())
+    figure = new_figure(*tree.figure_size())
+    title = "The tree of the ten rows: row 10 counts 3/9 for Refund = Yes, 6/9 for No"
+    tree.plot(ax=figure.add_subplot(), title=title)
     yield from save(figure, directory, "aw-tree")
     X, y = load_breast_cancer(return_X_y=True)
     display = LearningCurveDisplay.from_estimator(TreeClassifier.c45(), X, y, random_state=0)
