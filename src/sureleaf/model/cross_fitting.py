@@ -19,7 +19,7 @@ constants and what each is worth.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +159,8 @@ class OutOfFold:
     ----------
     rows : ndarray of int, shape (n_tested,)
         The rows that are tested.
+    weights : ndarray of float64, shape (n_tested,)
+        What each of them weighs.
     correct : ndarray of float64, shape (n_tested,)
         1 if the row is predicted correctly, 0 if not.
     decided : ndarray of int, shape (n_tested,)
@@ -167,16 +169,21 @@ class OutOfFold:
         Which of the leaves predicted it, of several the heaviest.
     leaves : FoldLeaves
         The leaves of the trees that predicted.
-    accuracy : float
-        Share of correct predictions; NaN if no row is tested.
     """
 
     rows: NDArray[np.intp]
+    weights: FloatArray
     correct: FloatArray
     decided: NDArray[np.intp]
     leaf: NDArray[np.intp]
     leaves: FoldLeaves
-    accuracy: float
+
+    @property
+    def accuracy(self) -> float:
+        """Share of correct predictions; NaN if no row is tested."""
+        if not len(self.rows):
+            return np.nan
+        return float(self.weights @ self.correct / self.weights.sum())
 
     def correct_of(self, n_rows: int) -> FloatArray:
         """Return `correct` of all rows of the table; NaN if a row is not tested."""
@@ -269,7 +276,7 @@ def predict_out_of_fold(
             index = np.sort(index[shuffled(len(index), 0, int(fold))[:ENOUGH_TESTED]])
         if len(index):
             found.append(_predict_fold(parts, index, tree, estimate, rule))
-    return _joined(found, parts.weights, parts.rows.n_classes)
+    return _joined(found, parts.rows.n_classes)
 
 
 def _predict_fold(
@@ -303,36 +310,31 @@ def _predict_fold(
         row_sums(grown) / grown.sum() * weights[index].sum(),
     )
     correct = (decided == labels[index]).astype(float)
-    return OutOfFold(index, correct, decided, line[routes.heaviest()], leaves, np.nan)
+    leaf = line[routes.heaviest()]
+    return OutOfFold(index, weights[index], correct, decided, leaf, leaves)
 
 
-def _joined(found: Sequence[OutOfFold], weights: FloatArray, n_classes: int) -> OutOfFold:
+def _joined(found: Sequence[OutOfFold], n_classes: int) -> OutOfFold:
     """Put the predictions by several trees together; shares become those in all of them."""
     if not found:
         none, nowhere, no_counts = np.empty(0), np.empty(0, np.intp), np.empty((0, n_classes))
         leaves = FoldLeaves(np.empty((0, 0)), nowhere, no_counts, no_counts, none)
-        return OutOfFold(nowhere, none, nowhere, nowhere, leaves, np.nan)
-    parts = [each.leaves for each in found]
-    first = np.cumsum([0, *(len(part.shares) for part in parts[:-1])])
-    rows, correct, shares = (
-        np.concatenate([each.rows for each in found]),
-        np.concatenate([each.correct for each in found]),
-        np.concatenate([part.shares for part in parts]),
+        return OutOfFold(nowhere, none, none, nowhere, nowhere, leaves)
+    leaves = _together(FoldLeaves, [each.leaves for each in found])
+    first = np.cumsum([0, *(len(each.leaves.shares) for each in found[:-1])])
+    joined: OutOfFold = _together(
+        OutOfFold,
+        [replace(each, leaf=each.leaf + start) for each, start in zip(found, first, strict=True)],
+        leaves=replace(leaves, shares=leaves.shares / leaves.shares.sum()),
     )
-    return OutOfFold(
-        rows,
-        correct,
-        np.concatenate([each.decided for each in found]),
-        np.concatenate([each.leaf + start for each, start in zip(found, first, strict=True)]),
-        FoldLeaves(
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.predicted for part in parts]),
-            np.concatenate([part.grown for part in parts]),
-            np.concatenate([part.tested for part in parts]),
-            shares / shares.sum(),
-        ),
-        accuracy=float(weights[rows] @ correct / weights[rows].sum()),
-    )
+    return joined
+
+
+def _together(kind: type[Any], parts: Sequence[Any], **given: Any) -> Any:
+    """Concatenate the arrays of parts of a kind, except those that are given."""
+    names = [field.name for field in fields(kind) if field.name not in given]
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return kind(**arrays, **given)
 
 
 # ---- (b) to (d): the accuracy of every node, by one round of folds -------------------------------
@@ -382,20 +384,25 @@ def round_estimate(
         accuracy = np.full(tree.n_nodes, 1.0 / tree.n_classes)
         return RoundEstimate(accuracy, LeafStrength(1.0, 1.0), 1.0)
     # Weights that are not counts of rows tell as much as Kish's effective number of rows.
-    scale = 1.0 if model.weights == "counts" else _effective_share(rows, out_of_fold)
+    weights, scale = out_of_fold.weights, 1.0
+    if model.weights != "counts":
+        scale = float(weights.sum() / (weights @ weights))
     correct, total = scale * leaves.correct, scale * row_sums(leaves.tested)
+    # (b)
     curve_of_folds, curve = _curves(model, leaves, correct, total)
+    strength = leaf_strength(correct, total, curve_of_folds, row_sums(leaves.grown))
+    # (c)
     accuracy = curve
     if model.rule is None:
         of_class = class_probability(model, rows, out_of_fold, curve_of_folds)
-        accuracy = (1.0 - class_share) * curve + class_share * np.where(
-            np.isnan(of_class), curve, of_class
-        )
+        of_class = np.where(np.isnan(of_class), curve, of_class)
+        accuracy = (1.0 - class_share) * curve + class_share * of_class
+    # (d)
     shares = np.where(tree.is_leaf, row_sums(tree.class_counts), 0.0)
     shares /= shares.sum()
-    target = tree_accuracy(out_of_fold, curve_of_folds, float(shares @ curve), total.sum())
+    of_folds, of_tree = float(leaves.shares @ curve_of_folds), float(shares @ curve)
+    target = tree_accuracy(out_of_fold.accuracy, of_folds, of_tree, total.sum())
     accuracy = shift_to_mean(accuracy, shares, target)
-    strength = leaf_strength(correct, total, curve_of_folds, row_sums(leaves.grown))
     concentration = 1.0
     if tree.n_classes > 2:
         concentration = error_concentration(
@@ -457,7 +464,7 @@ def class_probability(
     p = leaf_accuracy[out_of_fold.leaf[row]]
     is_named = out_of_fold.decided[row] == predicted[routes.nodes]
     named = np.where(is_named, p, (1.0 - p) / max(tree.n_classes - 1, 1))
-    weight = _tested_weights(rows, out_of_fold)[row] * routes.shares
+    weight = out_of_fold.weights[row] * routes.shares
     total = np.bincount(routes.nodes, weight, tree.n_nodes)
     of_class = np.bincount(routes.nodes, weight * named, tree.n_nodes)
     mean: FloatArray = np.full(tree.n_nodes, np.nan)
@@ -465,39 +472,25 @@ def class_probability(
 
 
 def tree_accuracy(
-    out_of_fold: OutOfFold, curve_of_folds: FloatArray, curve_of_tree: float, n_rows: float
+    out_of_fold: float, curve_of_folds: float, curve_of_tree: float, n_rows: float
 ) -> float:
     """Return the accuracy of the tree: that of the fold trees, plus how its leaves differ.
 
-    The folds tell how such trees do on average. But greedy trees of an exclusive or find it in one
-    sample and miss it in the next, and the leaves of a tree show which it is. So the mean of the
-    curve over the leaves of the tree, minus that over the leaves of the fold trees, is added. That
-    the fold trees had fewer rows shows in their leaves, too. The result stays half a row away from
-    0 and 1, because no number of correct predictions proves that none is wrong.
+    It is ``out_of_fold + curve_of_tree - curve_of_folds``: the out-of-fold accuracy, and the means
+    of the curve over the leaves. The folds tell how such trees do on average. But greedy trees of
+    an exclusive or find it in one sample and miss it in the next, and the leaves of a tree show
+    which it is. That the fold trees had fewer rows shows in their leaves, too. The result stays
+    half a row away from 0 and 1, because no number of correct predictions proves that none is
+    wrong.
 
     Examples
     --------
-    >>> none = np.empty(0)
-    >>> leaves = FoldLeaves(none, none, none, none, np.array([0.5, 0.5]))
-    >>> out_of_fold = OutOfFold(none, none, none, none, leaves, accuracy=0.75)
-    >>> round(tree_accuracy(out_of_fold, np.array([0.7, 0.8]), 0.77, 100.0), 3)
+    >>> round(tree_accuracy(0.75, curve_of_folds=0.75, curve_of_tree=0.77, n_rows=100.0), 3)
     0.77
     """
-    difference = curve_of_tree - float(out_of_fold.leaves.shares @ curve_of_folds)
     margin = 0.5 / (n_rows + 1.0)
-    return float(np.clip(out_of_fold.accuracy + difference, margin, 1.0 - margin))
-
-
-def _effective_share(rows: TrainingRows, out_of_fold: OutOfFold) -> float:
-    """Return Kish's effective number of tested rows, per unit of weight."""
-    weights = _tested_weights(rows, out_of_fold)
-    return float(weights.sum() / (weights @ weights))
-
-
-def _tested_weights(rows: TrainingRows, out_of_fold: OutOfFold) -> FloatArray:
-    if rows.weights is None:
-        return np.ones(len(out_of_fold.rows))
-    return rows.weights[out_of_fold.rows]
+    accuracy = out_of_fold + (curve_of_tree - curve_of_folds)
+    return float(np.clip(accuracy, margin, 1.0 - margin))
 
 
 # ---- rounds: the mean, and what the luck of the folds moves --------------------------------------
