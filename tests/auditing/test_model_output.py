@@ -187,3 +187,20 @@ def test_any_error_of_a_model_is_an_error_of_ours():
 
     with pytest.raises(InvalidArgumentError, match=r"Broken could not read X: no licence\."):
         audit(Broken(HALVES), THREE_ROWS, ["yes", "no", "no"])
+
+
+def test_an_attribute_of_a_model_that_cannot_be_read_is_an_error_of_ours():
+    class Closed:
+        def __getattr__(self, name):
+            raise RuntimeError("no licence")
+
+    class Tagged(Duck):
+        def __sklearn_tags__(self):
+            raise RuntimeError("no tags")
+
+    forest = Duck(HALVES)
+    forest.estimators_ = 5
+    for model in (Closed(), forest):
+        with pytest.raises(InvalidArgumentError, match=r"(Closed|Duck) cannot be inspected: "):
+            audit(model, THREE_ROWS, ["yes", "no", "no"])
+    assert audit(Tagged(HALVES), THREE_ROWS, ["yes", "no", "no"]).accuracy.value == 2 / 3

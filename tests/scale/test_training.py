@@ -496,6 +496,17 @@ def test_a_source_that_changes_between_the_passes_is_an_error(name):
         model.fit(changing, "class")
 
 
+@pytest.mark.parametrize("column", [0, 2])
+def test_cells_that_change_places_in_a_table_without_numbers_are_an_error(column):
+    rng = np.random.default_rng(0)
+    words = {name: rng.choice(["a", "b"], 300) for name in ("first", "second", "class")}
+    table = pa.table(words)
+    name = table.column_names[column]
+    other = table.set_column(column, name, table[name].take(rng.permutation(300)))
+    with pytest.raises(InvalidArgumentError, match="the batches must stay as it is"):
+        TreeClassifier(levels_from="training").fit(Changing(table, other, 2), "class")
+
+
 def test_rows_in_another_order_are_no_change(table):
     data = few_valued_table(300).drop_columns(["weight", "size"])
     mixed = data.take(np.random.default_rng(0).permutation(300))

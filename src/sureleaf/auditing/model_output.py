@@ -68,19 +68,15 @@ def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
 
     `classes` are labels in the order of the probabilities, for models that do not store them.
     """
-    model = _best_estimator(model)
+    model, last, own = _call(model, lambda: _inspect(model), _CLOSED)
     if _booster_library(model) is not None:
         return _booster_output(model, X, classes)
-    _check_classifier(model)
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    check_trees(last)
     rows = _model_rows(model, last, X)
     raw = _call(model, lambda: np.asarray(model.predict_proba(rows)))
     n_rows = _n_rows(rows)
     if raw.ndim != 2 or len(raw) != n_rows or raw.dtype.kind not in "fiub":
         expected = f"numbers with {n_rows} rows and a column per class"
         raise _wrong_output(model, "predict_proba", expected, raw)
-    own = getattr(model, "classes_", None)
     if own is None and classes is None:
         raise InvalidArgumentError(
             f"model must have its labels in classes_; this {type(model).__name__} does not. Name "
@@ -98,6 +94,17 @@ def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
     trees = _call(model, lambda: find_trees(last, inner, names, len(labels)))
     costs = last.model_.rule if isinstance(last, TreeClassifier | BaggedTreesClassifier) else None
     return ModelOutput(type(last).__name__, labels, predicted, probabilities, trees, costs)
+
+
+def _inspect(model: Any) -> tuple[Any, Any, Any]:
+    """Return the model that predicts, its last step and its classes, if it is a classifier."""
+    model = _best_estimator(model)
+    if _booster_library(model) is not None:
+        return model, model, None
+    _check_classifier(model)
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    check_trees(last)
+    return model, last, getattr(model, "classes_", None)
 
 
 def _best_estimator(model: Any) -> Any:
@@ -166,8 +173,18 @@ def _label_codes(model: Any, found: list[Any], labels: ArrayLike) -> NDArray[np.
     return np.array([code_of[label] for label in found], dtype=np.intp)
 
 
-def _call(model: Any, question: Callable[[], T]) -> T:
-    """Return what a model answers; errors that it raises become errors of this library."""
+_UNREADABLE = (
+    "could not read X",
+    "Pass the columns that it was fitted on, in the same form, and rows that it can predict.",
+)
+_CLOSED = ("cannot be inspected", "Pass a fitted classifier with classes_ and predict_proba.")
+
+
+def _call(model: Any, question: Callable[[], T], problem: tuple[str, str] = _UNREADABLE) -> T:
+    """Return what a model answers; errors that it raises become errors of this library.
+
+    The problem is what an error says before and after the reason.
+    """
     try:
         return question()
     except SureleafError:
@@ -177,8 +194,7 @@ def _call(model: Any, question: Callable[[], T]) -> T:
     except Exception as error:  # any error of any library
         message = " ".join(str(error).split())[:300] or type(error).__name__
         raise InvalidArgumentError(
-            f"{type(model).__name__} could not read X: {message}. Pass the columns that it was "
-            "fitted on, in the same form, without rows that it cannot predict."
+            f"{type(model).__name__} {problem[0]}: {message}. {problem[1]}"
         ) from error
 
 

@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         _stop(_of_system(error))
     except MemoryError as error:
-        _stop(f"{_NO_MEMORY} ({error or 'a part of it was refused'})")
+        _stop(f"{_NO_MEMORY} ({str(error) or 'a part of it was refused'})")
     except RuntimeError as error:
         if not _is_of_thread_start(error):
             raise

@@ -117,7 +117,7 @@ def is_known_regressor(model: Any) -> bool:
     """Return whether the tags of scikit-learn say that a model is a regressor."""
     try:
         return bool(is_regressor(model))
-    except (AttributeError, TypeError):  # a model without tags
+    except Exception:  # a model without tags, or with an error in them
         return False
 
 

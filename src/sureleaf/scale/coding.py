@@ -301,8 +301,7 @@ class Digest:
     """What rows are, whatever their order: a source must give the same rows in both passes."""
 
     n_rows: int = 0
-    # A sum over the rows, modulo 2**64: of the hash of the numbers of each row, and of this hash
-    # times that of each other cell.
+    # The sum of the hashes of the rows, modulo 2**64.
     total: int = 0
 
     @classmethod
@@ -310,28 +309,28 @@ class Digest:
         """Take the digest of a batch, given the hashes of its rows of numbers."""
         hashes = number_hashes
         if rows.weights is not None:
-            hashes = hashes + _kernel.hash_rows(np.asfortranarray(rows.weights[:, np.newaxis]))
-        total = int(hashes.sum(dtype=np.uint64))
-        for salt, column in enumerate([rows.labels, *rows.other_columns]):
-            total += _hash_by_value(column, hashes, salt)
-        return cls(rows.features.num_rows, total % 2**64)
+            weights = np.asfortranarray(rows.weights[:, np.newaxis])
+            hashes = _mix(hashes, _kernel.hash_rows(weights))
+        for column in (rows.labels, *rows.other_columns):
+            hashes = _mix(hashes, _hash_by_value(column))
+        return cls(rows.features.num_rows, int(hashes.sum(dtype=np.uint64)))
 
     def __add__(self, other: "Digest") -> "Digest":
         return Digest(self.n_rows + other.n_rows, (self.total + other.total) % 2**64)
 
 
-def _hash_by_value(column: Any, hashes: NDArray[np.uint64], salt: int) -> int:
-    """Return the sum over the rows of the hash of their value times that of their numbers."""
+def _mix(hashes: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Combine the hashes of the cells of each row, in the order of the columns."""
+    mixed: NDArray[np.uint64] = (hashes ^ others) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+def _hash_by_value(column: Any) -> NDArray[np.uint64]:
+    """Return the hash of the cell of each row."""
     coded = column.combine_chunks().dictionary_encode()
     values = [*coded.dictionary.to_pylist(), None]
-    codes = coded.indices.fill_null(len(values) - 1).to_numpy()
-    sums = np.zeros(len(values), np.uint64)
-    np.add.at(sums, codes, hashes)
-    return sum(
-        zlib.crc32(repr(value).encode(), salt) * own
-        for value, own in zip(values, sums.tolist(), strict=True)
-        if own
-    )
+    hashes = np.array([zlib.crc32(repr(value).encode()) for value in values], np.uint64)
+    return hashes[coded.indices.fill_null(len(values) - 1).to_numpy()]
 
 
 def summarize_parts(parts: Any, plan: ColumnPlan, n_rows: int) -> Summary:
