@@ -61,21 +61,6 @@ def test_only_a_tree_of_one_leaf_without_costs_may_tie_exactly():
     assert tie_prior(1, rule) == 0
 
 
-def test_rows_needed_of_a_tree_of_one_leaf_reach_its_confidence():
-    counts = np.array([[45.0, 55.0]])
-    known = np.array([100.0])
-    levels = levels_of_accuracy(counts, known, counts / 100, np.array([0.55]), known)
-    assert levels.confidence[0] < 0.8
-    needed = levels.rows_needed(np.array([0]), 0.95, None)[0]
-
-    def confidence_with(rows):
-        share = 0.55 * 100 / 101  # as `rows_needed` counts it, with an error in the next row
-        return posterior_confidence(np.array([share]), np.array([rows]), np.array([0.5]), 0.5)[0]
-
-    assert confidence_with(needed) >= 0.95
-    assert confidence_with(needed - 2) < 0.95
-
-
 def test_on_pure_noise_a_tree_of_one_leaf_is_not_sure_of_its_class():
     rng = np.random.default_rng(0)
     stated = []

@@ -1,6 +1,5 @@
 """Levels of the leaves as a table, with what would help the leaves that are too weak."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -10,9 +9,8 @@ from scipy.special import betainccinv, betaincinv
 
 from sureleaf.arguments import FloatArray
 from sureleaf.model.column_table import ColumnTable
-from sureleaf.model.node_levels import NodeLevels
 from sureleaf.model.stability import Stability
-from sureleaf.tree import Tree
+from sureleaf.model.weak_leaves import RowsNeeded, repairs
 from sureleaf.tree.rules import leaf_rules
 
 if TYPE_CHECKING:
@@ -350,14 +348,9 @@ def leaf_table(
     leaves, n = tree.leaf_ids, model.leaf_counts.n
     low, high = levels.interval(level)
     weak = levels.is_weak(confidence, utility)
-    needs = _RowsNeeded.of(levels, leaves, n, weak[leaves], confidence, utility)
+    needs = RowsNeeded.of(levels, leaves, n, confidence, utility)
     # A tie or a low utility may be due to chance: the interval tells whether better is possible.
     may_help = high > np.maximum(levels.probability, utility or 0.0)
-    merge, collect = _merging(tree, levels, weak), needs.advice()
-    repair = [
-        _repair(leaf, merge(leaf), collect[line], levels, may_help) if weak[leaf] else ""
-        for line, leaf in enumerate(leaves.tolist())
-    ]
     error = np.zeros(len(leaves))
     if evidence.source == "cross_fit":
         known = levels.confidence_error
@@ -378,7 +371,7 @@ def leaf_table(
         rows_needed=needs.rows,
         total_rows_needed=needs.total_rows,
         flagged=weak[leaves],
-        repair=np.array(repair, dtype=object),
+        repair=np.array(repairs(tree, levels, weak, may_help, needs), dtype=object),
         recurrence=np.full(len(leaves), np.nan) if stability is None else stability.kept[leaves],
         levels_from=evidence.source,
         n_rounds=evidence.n_rounds,
@@ -386,143 +379,3 @@ def leaf_table(
         n_updated=evidence.n_updated,
         method=method,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _RowsNeeded:
-    """Rows with which each leaf reaches the wanted levels: in it, and in the whole table.
-
-    `n` are the rows that it has. `is_stated` marks leaves whose number is stated with its quartiles
-    `min_rows` and `max_rows`.
-    """
-
-    n: FloatArray
-    rows: FloatArray
-    total_rows: FloatArray
-    min_rows: FloatArray
-    max_rows: FloatArray
-    is_stated: NDArray[np.bool_]
-
-    @classmethod
-    def of(
-        cls,
-        levels: NodeLevels,
-        leaves: NDArray[np.intp],
-        n: FloatArray,
-        is_weak: NDArray[np.bool_],
-        confidence: float | None,
-        utility: float | None,
-    ) -> Self:
-        """Compute the numbers of all leaves."""
-        needed = levels.rows_needed(leaves, confidence, utility)
-        # How uncertain the number is matters where it is stated, or where it may be unknown.
-        is_stated = (is_weak & (needed > n)) | (needed > _FAR * n)
-        min_rows, max_rows = np.full((2, len(leaves)), np.nan)
-        for rows, quantile in ((min_rows, 0.75), (max_rows, 0.25)):
-            rows[is_stated] = levels.rows_needed(
-                leaves[is_stated], confidence, utility, accuracy_quantile=quantile
-            )
-        # Far from what the leaf has, a number says no more than that nobody knows.
-        is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
-        needed = np.where(is_known, needed, np.nan)
-        # What allows for one more error may exceed the rows of a leaf that reaches the levels.
-        needed = np.where(is_weak, needed, np.fmin(needed, n))
-        # The table must grow as the leaf does, which keeps its share of the rows.
-        growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
-        total = np.maximum(np.ceil(n.sum() * growth - 1e-6), needed)
-        return cls(n, needed, total, min_rows, max_rows, is_stated)
-
-    def advice(self) -> list[str]:
-        """Say how many rows to collect for each leaf; empty where no number is stated."""
-        more_in_all = self.total_rows - self.n.sum()
-        more = (self.rows, self.min_rows, self.max_rows)
-        figures = zip(
-            *((rows - self.n).tolist() for rows in more),
-            more_in_all.tolist(),
-            self.is_stated.tolist(),
-            strict=True,
-        )
-        return [_collect(*each) if is_stated else "" for *each, is_stated in figures]
-
-
-def _collect(more: float, min_rows: float, max_rows: float, more_in_all: float) -> str:
-    """Say how many rows to collect, in the leaf and in all; empty if no number is known.
-
-    Half of the leaves like this one need between `min_rows` and `max_rows` more rows.
-    """
-    if not more > 0:
-        return ""
-    text = f"collect {_rows(more)} more in this leaf"
-    if more_in_all > more:  # the only leaf of a tree has all rows
-        text += f", about {_rows(more_in_all)} more in all"
-    if min_rows == max_rows:  # levels of counts take the estimate for the truth
-        return text
-    few = _rows(max(min_rows, 1.0))
-    if np.isnan(max_rows) or max_rows > _OUT_OF_SIGHT * more:
-        return f"{text} (as few as {few}; possibly no number is enough)"
-    return f"{text} (probably {few} to {_rows(max_rows)} in this leaf)"
-
-
-_FAR = 20.0
-_OUT_OF_SIGHT = 100.0
-"""Near a tie, the number that would be needed has no bound."""
-
-
-def _rows(n: float) -> str:
-    return f"{_rounded(n):,}"
-
-
-def _rounded(n: float) -> int:
-    """Round to two digits: nobody knows the number more precisely."""
-    whole = int(np.ceil(n))
-    unit = int(10 ** max(len(str(whole)) - 2, 0))
-    return (whole + unit // 2) // unit * unit
-
-
-def _repair(
-    leaf: int, merge: str, collect: str, levels: NodeLevels, may_help: NDArray[np.bool_]
-) -> str:
-    """Merge with the siblings if that is enough, or collect rows (recommendation 3)."""
-    ways = [way for way in (merge, collect) if way]
-    return " or ".join(ways) or _advice_without_number(float(levels.n[leaf]), bool(may_help[leaf]))
-
-
-def _merging(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> Callable[[int], str]:
-    """Return the function that says which siblings to merge a leaf with; empty if it would not do.
-
-    A split may have 10,000 branches, so what holds for all of them is computed once.
-    """
-    above = np.maximum(tree.parent, 0)
-    inner = np.flatnonzero(~tree.is_leaf)
-    has_inner_child = np.zeros(tree.n_nodes, dtype=np.bool_)
-    has_inner_child[tree.parent[inner[inner > 0]]] = True
-    # The utility of the rows of a node as part of the node above. With costs it is what they save
-    # by the decision of that node: leaves that make different decisions save different amounts.
-    merged = levels.utility[above]
-    if levels.rule is not None:
-        merged = levels.utilities()[np.arange(tree.n_nodes), levels.predicted[above]]
-    helps = (merged >= levels.utility) & ~weak[above] & ~has_inner_child[above]
-
-    def merge(leaf: int) -> str:
-        if leaf == 0 or not helps[leaf]:
-            return ""
-        node = int(above[leaf])
-        branches = tree.branches(node)
-        siblings = f"the other {len(branches) - 1:,} branches of node {node}"
-        if len(branches) <= _LISTED_BRANCHES:
-            siblings = ", ".join(str(branch) for branch in branches.tolist() if branch != leaf)
-        return f"merge with {siblings} (confidence {levels.confidence[node]:.2f})"
-
-    return merge
-
-
-_LISTED_BRANCHES = 20
-
-
-def _advice_without_number(n: float, may_help: bool) -> str:
-    if n <= 0:
-        return "no rows reach this leaf, so what it needs is unknown"
-    if may_help:
-        rows = "1 row is" if round(n) == 1 else f"{n:,.0f} rows are"
-        return f"{rows} too few to tell whether more would help"
-    return "more rows would not help; other columns might"

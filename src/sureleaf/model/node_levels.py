@@ -20,29 +20,26 @@ from scipy.special import (
     betaln,
     expit,
     logit,
-    ndtri,
     xlog1py,
     xlogy,
 )
 
 from sureleaf.arguments import FloatArray
-from sureleaf.levels import class_utility, estimate_p_max, node_confidence, sample_size
+from sureleaf.levels import class_utility, estimate_p_max, node_confidence
 from sureleaf.levels.decisions import (
     CostRule,
     decision_levels,
-    decision_sample_size,
     decision_tie,
     predicted_class,
 )
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.plurality import win_probabilities, winner_of_utility
-from sureleaf.levels.search import halved, min_rows
 from sureleaf.model.leaf_calibration import largest_error_share
 
-_NO_LEAD = 1e-9
+NO_LEAD = 1e-9
 """Two classes whose probabilities differ by less tie."""
 
-_TOLERANCE = 2e-6
+TOLERANCE = 2e-6
 """Of the utility that belongs to a probability of more than two classes: small beside its error by
 the luck of the folds, and an exact sum takes ten times as long."""
 
@@ -109,9 +106,6 @@ class NodeLevels:
     confidence_error: FloatArray | None = None
     n_tree: float | None = None
     _intervals: dict[float, tuple[FloatArray, FloatArray]] = field(init=False, default_factory=dict)
-    _theory: dict[tuple[float | None, float | None, bytes], FloatArray] = field(
-        init=False, default_factory=dict
-    )
 
     @property
     def n_classes(self) -> int:
@@ -139,13 +133,13 @@ class NodeLevels:
             low, high = betaincinv(y, misses, tail), betainccinv(y, misses, tail)
         else:
             useful, weights = betaincinv(y, misses, tail), self._weights()
-            low = winner_of_utility(self.n, useful, weights, tolerance=_TOLERANCE)[0]
+            low = winner_of_utility(self.n, useful, weights, tolerance=TOLERANCE)[0]
             # In a tie the counts do not tell how the classes share it: p_max may be as low as
             # 1 / K, and it is never below the utility.
             tie = _tie(weights)
             low = np.where(low > tie, low, np.clip(useful, 1.0 / self.n_classes, tie))
             most = betainccinv(y, misses, tail)
-            high = winner_of_utility(self.n, most, weights, tolerance=_TOLERANCE)[0]
+            high = winner_of_utility(self.n, most, weights, tolerance=TOLERANCE)[0]
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
     def is_weak(self, confidence: float | None, utility: float | None = None) -> NDArray[np.bool_]:
@@ -156,89 +150,6 @@ class NodeLevels:
         if confidence is not None:
             weak = weak | (self.confidence < confidence)
         return weak if utility is None else weak | (self.utility < utility)
-
-    def _plain_ties(self) -> FloatArray:
-        if self.rule is not None:
-            return decision_tie(self.predicted, self.others, self.rule)
-        return _tie(self._weights())
-
-    def rows_needed(
-        self,
-        nodes: NDArray[np.intp],
-        confidence: float | None,
-        utility: float | None,
-        *,
-        accuracy_quantile: float | None = None,
-    ) -> FloatArray:
-        """Return the rows with which these nodes reach the levels; NaN where no number does.
-
-        With more rows, the same share of correct predictions is known more precisely, until its
-        confidence is reached. One more error is allowed for, so that a leaf at the edge is not told
-        to collect a single row.
-
-        Parameters
-        ----------
-        nodes : ndarray of int
-            The nodes.
-        confidence, utility : float or None
-            The wanted levels.
-        accuracy_quantile : float, optional
-            Take this quantile of the accuracy in place of its mean, to tell how uncertain the
-            number of rows is.
-
-        Returns
-        -------
-        ndarray of float64, shape (len(nodes),)
-        """
-        if (confidence is None and utility is None) or self.n_classes == 1:
-            return np.zeros(len(nodes))
-        needed = self._theory_rows(nodes, confidence, utility)
-        if confidence is None or self.accuracy is None or self.strength is None:
-            return needed
-        share, known = self.accuracy[nodes], self.strength[nodes]
-        if accuracy_quantile is not None:
-            own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
-            share = betaincinv(own, rest, accuracy_quantile)
-        share = share * self.n[nodes] / (self.n[nodes] + 1.0)  # the next row may be an error
-        ties = self._plain_ties() if self.ties is None else self.ties
-        prior = tie_prior(len(self.n), self.rule)
-        factor = _factor_to_confidence(confidence, known, share, ties[nodes], prior)
-        return np.maximum(needed, np.ceil(factor * self.n[nodes] - 1e-6))
-
-    def _theory_rows(
-        self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
-    ) -> FloatArray:
-        """Return the rows by (5) and (6), confidence only for levels of counts."""
-        if self.strength is not None:
-            confidence = None
-        if confidence is None and utility is None:
-            return np.zeros(len(nodes))
-        wanted = (confidence, utility, nodes.tobytes())
-        if wanted not in self._theory:
-            self._theory[wanted] = self._search_rows(nodes, confidence, utility)
-        return self._theory[wanted]
-
-    def _search_rows(
-        self, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
-    ) -> FloatArray:
-        p = self.probability[nodes]
-        if self.n_tree is not None:
-            shares = np.minimum(self.n[nodes] / self.n_tree, 1.0)
-            return _share_sample_size(shares, p, confidence or 0.0, utility or 0.0)
-        if self.n_classes == 2:
-            cut = 0.5 if self.rule is None else self.rule.thresholds(self.predicted[nodes])
-            needed = sample_size(p, confidence=confidence, utility=utility, threshold=cut)
-            return np.asarray(needed, dtype=float)
-        if self.rule is not None:
-            return decision_sample_size(
-                p,
-                self.predicted[nodes],
-                self.others[nodes],
-                self.rule,
-                confidence=confidence or 0.0,
-                utility=utility or 0.0,
-            )
-        return _class_sample_size(self.vectors()[nodes], confidence or 0.0, utility or 0.0)
 
     def utilities(self) -> FloatArray:
         """Return the utility of every node if it decided for each of the classes."""
@@ -401,9 +312,9 @@ def levels_of_accuracy(
     useful = accuracy
     if rule is None:
         weights = _without(others, predicted)
-        p = winner_of_utility(n, accuracy, weights, tolerance=_TOLERANCE)[0]
+        p = winner_of_utility(n, accuracy, weights, tolerance=TOLERANCE)[0]
         below = np.zeros(len(n), dtype=bool)
-        tied = np.flatnonzero((p <= _tie(weights) + _NO_LEAD) & (n > 0))
+        tied = np.flatnonzero((p <= _tie(weights) + NO_LEAD) & (n > 0))
         reached = class_utility(n[tied], _vectors(p[tied], others[tied], predicted[tied]))
         below[tied] = accuracy[tied] < np.asarray(reached) - 1e-6
     else:
@@ -542,29 +453,6 @@ def _tie_probability(
 _LEAST_ROWS = 1e-9
 
 
-def _factor_to_confidence(
-    confidence: float, known: FloatArray, share: FloatArray, tie: FloatArray, prior: float
-) -> FloatArray:
-    """Return by how much `known` rows must grow until the share is above the tie so surely.
-
-    NaN where the share is not above the tie, or where no number of rows is enough.
-    """
-    able = np.flatnonzero((share > tie + _NO_LEAD) & (known > 0))
-
-    def is_too_few(doublings: FloatArray) -> NDArray[np.bool_]:
-        rows = known[able] * 2.0**doublings
-        return ~(posterior_confidence(share[able], rows, tie[able], prior) >= confidence)
-
-    low, high = np.full(len(able), _FEWEST_DOUBLINGS), np.full(len(able), _MOST_DOUBLINGS)
-    high = halved(is_too_few, low, high, _BISECTIONS)[1]
-    factor = np.full(len(share), np.nan)
-    factor[able] = np.where(high > _MOST_DOUBLINGS - 1.0, np.nan, 2.0**high)
-    return factor
-
-
-_FEWEST_DOUBLINGS, _MOST_DOUBLINGS, _BISECTIONS = -20.0, 40.0, 50
-
-
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
     """Rows of the predicted class, of n rows."""
     total = counts.sum(axis=1)
@@ -622,47 +510,3 @@ def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> 
     vectors = others * (1.0 - p)[:, np.newaxis]
     vectors[np.arange(len(p)), predicted] = p
     return vectors
-
-
-def _share_sample_size(shares: FloatArray, p: FloatArray, sure: float, useful: float) -> FloatArray:
-    """Return the smallest mean rows of nodes that reach the levels by (9), and (6) with it.
-
-    A node of a share gets m rows on average if the tree has m / share of them.
-    """
-    # A tie stays one, and utility has the ceiling p_max.
-    tied = (p - 0.5 < _NO_LEAD) & (max(sure, useful) > 0.5)
-    able = np.flatnonzero((shares > 0) & ~tied & (p >= useful))
-
-    def reached(m: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        share, p_max = shares[able[index]], p[able[index]]
-        level = np.asarray(node_confidence(m / share, share, p_max))
-        gain = (1.0 - p_max) + (2.0 * p_max - 1.0) * level
-        enough: NDArray[np.bool_] = (level >= sure) & (gain >= useful)
-        return enough
-
-    sizes = np.full(len(p), np.nan)
-    sizes[able] = min_rows(reached, len(able))
-    return sizes
-
-
-def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> FloatArray:
-    """Return the smallest number of rows that reaches the levels; NaN where none does."""
-
-    def reached(n: FloatArray, index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        chosen = vectors[index]
-        wins = win_probabilities(n, chosen, tolerance=_TOLERANCE)
-        best = np.argmax(chosen, axis=1)[:, np.newaxis]
-        sure_enough = np.take_along_axis(wins, best, axis=1)[:, 0] >= sure
-        enough: NDArray[np.bool_] = sure_enough & ((chosen * wins).sum(axis=1) >= useful)
-        return enough
-
-    second, first = np.sort(vectors, axis=1)[:, -2:].T
-    # Classes that tie do so with any number of rows, and utility has the ceiling p_max.
-    unreachable = ((first - second < _NO_LEAD) & (sure > 0.5)) | (first < useful)
-    able = np.flatnonzero(~unreachable)
-    # The two most probable classes alone, by the normal distribution.
-    lead = np.maximum(first - second, _NO_LEAD)[able]
-    guess = ndtri(max(sure, 0.9)) ** 2 * ((first + second)[able] - lead**2) / lead**2
-    sizes = np.full(len(vectors), np.nan)
-    sizes[able] = min_rows(lambda n, index: reached(n, able[index]), len(able), guess=guess)
-    return sizes

@@ -1,0 +1,19 @@
+import numpy as np
+
+from sureleaf.model.node_levels import levels_of_accuracy, posterior_confidence
+from sureleaf.model.weak_leaves import rows_of_posterior
+
+
+def test_rows_needed_of_a_tree_of_one_leaf_reach_its_confidence():
+    counts = np.array([[45.0, 55.0]])
+    known = np.array([100.0])
+    levels = levels_of_accuracy(counts, known, counts / 100, np.array([0.55]), known)
+    assert levels.confidence[0] < 0.8
+    needed = rows_of_posterior(levels, np.array([0]), 0.95)[0]
+
+    def confidence_with(rows):
+        share = 0.55 * 100 / 101  # as `rows_of_posterior` counts it, with an error in the next row
+        return posterior_confidence(np.array([share]), np.array([rows]), np.array([0.5]), 0.5)[0]
+
+    assert confidence_with(needed) >= 0.95
+    assert confidence_with(needed - 2) < 0.95
