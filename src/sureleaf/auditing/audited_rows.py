@@ -106,7 +106,7 @@ class AuditedRows:
     the order of the model's classes. Weights have mean 1. `n_unlabelled` rows were left out when
     the table was read in batches. `positive` is the class that calibration is about; None for the
     second of two classes, and with more classes for the predicted one. `compared` is None unless
-    the model keeps fingerprints of the rows of its fit.
+    the model keeps fingerprints of the rows of its fit. `tree` has the leaves of a single tree.
     """
 
     X: Any
@@ -122,6 +122,7 @@ class AuditedRows:
     n_unlabelled: int = 0
     positive: Any = None
     compared: ComparedRows | None = None
+    tree: TreeLeaves | None = None
 
     @property
     def rule(self) -> CostRule | None:

@@ -383,6 +383,7 @@ class Audit:
         Returns
         -------
         Subgroups
+            Of a single tree, its `inside` compares the subgroups inside each leaf.
 
         Examples
         --------
@@ -667,6 +668,8 @@ def audit(
             stacklevel=2,
         )
     leaves = _audit_leaves(output.trees, audited, request) if output.trees else None
+    if len(output.trees) == 1:
+        audited = replace(audited, tree=output.trees[0])
     remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
     bins = _audit_bins(audited, n_bins, request)
     table = bins if leaves is None or len(output.trees) > 1 else leaves

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from sureleaf.arguments import FloatArray
 from sureleaf.auditing.audited_rows import AuditedRows
+from sureleaf.auditing.leaf_groups import LeafGroups, compare_inside
 from sureleaf.auditing.segments import (
     MIN_ROWS,
     POWER,
@@ -64,7 +65,8 @@ class Subgroups(ColumnTable):
     Columns are those of `Segments`; the intervals hold for all rows of the table at once. P-values
     are of "as stated" (calibration) or "as elsewhere" (accuracy and cost), corrected for the number
     of subgroups by Holm's method. A subgroup is `found` if it is at most 1 - level. `of` is the
-    kind of error: "calibration", "accuracy" or "cost".
+    kind of error: "calibration", "accuracy" or "cost". `inside` compares the subgroups inside each
+    leaf; None without a single tree, or if rows have weights or are in groups.
     """
 
     column: NDArray[np.object_]
@@ -79,6 +81,7 @@ class Subgroups(ColumnTable):
     p_value: FloatArray
     found: NDArray[np.bool_]
     of: str = "calibration"
+    inside: LeafGroups | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,6 +283,7 @@ def subgroup_table(
     table = rows.table(columns=columns)
     names = [column.name for column in table.schema.columns]
     lines: list[tuple[str, str, NDArray[np.bool_]]] = []
+    groups: list[tuple[str, list[str], NDArray[np.intp]]] = []
     for name in columns:
         if name not in names:
             raise InvalidArgumentError(
@@ -287,6 +291,7 @@ def subgroup_table(
             )
         index = names.index(name)
         values, group = _column_groups(table.schema.columns[index], table.columns[index])
+        groups.append((name, values, group))
         present = [code for code in range(len(values)) if (group == code).any()]
         lines += [(name, values[code], group == code) for code in present]
     columns_of, values_of, rows_of = zip(*lines, strict=True)
@@ -309,7 +314,17 @@ def subgroup_table(
         p_value=adjusted,
         found=adjusted <= 1 - level + 1e-12,
         of=of,
+        inside=_inside(rows, groups, level),
     )
+
+
+def _inside(
+    rows: AuditedRows, groups: list[tuple[str, list[str], NDArray[np.intp]]], level: float
+) -> LeafGroups | None:
+    """Compare subgroups inside the leaves of a single tree, if its rows are independent."""
+    if rows.tree is None or rows.weights is not None or rows.groups is not None:
+        return None
+    return compare_inside(rows.tree, rows.predicted == rows.codes, groups, level)
 
 
 def _subgroup_test(

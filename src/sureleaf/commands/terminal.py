@@ -867,6 +867,15 @@ def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType
     yield _parts_table(groups, names, p_values, ("subgroup", "p"), groups.of, level)
     number = count_of(len(groups), "subgroup")
     yield f"[dim]p-values and intervals are corrected for {number}.[/dim]"
+    if groups.inside is not None:
+        yield groups.inside.sentence()
+        for one in groups.inside.records():
+            if one["found"]:
+                yield Text(
+                    f"Leaf {one['leaf']} ({one['rule']}), {one['column']} {one['group']}: "
+                    f"{percent(one['rate'])} of {one['n_group']:,} rows have its class, of the "
+                    f"others {percent(one['elsewhere'])} (p = {p_value(one['p_value'])})."
+                )
 
 
 def _parts_table(

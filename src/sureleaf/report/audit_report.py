@@ -100,7 +100,7 @@ def audit_document(
         "data": _data(audit, origin, model_file),
         "confusion": _confusion(audit),
         "where": None if where is None else where.to_dict(),
-        "by": None if by is None else {"of": by.of, "subgroups": by.records()},
+        "by": None if by is None else _named_columns(by),
         "comparison": None if comparison is None else _comparison(*comparison),
         "notes": audit.notes(),
         "outside_note": audit.outside_note,
@@ -119,6 +119,17 @@ def write_audit(document: Mapping[str, Any], path: str | PathLike[str]) -> None:
     page = render_audit(document)
     with atomic_write(path) as file:
         file.write(page.encode())
+
+
+def _named_columns(by: Subgroups) -> dict[str, Any]:
+    inside = by.inside
+    return {
+        "of": by.of,
+        "subgroups": by.records(),
+        "inside": None
+        if inside is None
+        else {"sentence": inside.sentence(), "leaves": inside.records()},
+    }
 
 
 def _comparison(other: str, result: Comparison) -> dict[str, Any]:
