@@ -1,5 +1,7 @@
 """The size of the default tree: the curve, the choice, and what it must not see."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,12 +17,13 @@ from sureleaf.model.size_selection import (
     STRENGTHS,
     SizeSelection,
     WantedSize,
+    best_first_alphas,
     family_alphas,
     select_sizes,
 )
 from sureleaf.probability import SIZED_ESTIMATE, KeepMajority, Shrinkage, sized_estimate
 from sureleaf.table import read_table
-from sureleaf.tree import GrowthRules, TrainingRows, grow
+from sureleaf.tree import GrowthRules, TrainingRows, cut, grow
 from tests.naive import size_selection as naive
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
@@ -139,11 +142,14 @@ def loss_of(model: TreeClassifier, n_leaves: int) -> float:
     return float(curve.loss[curve.n_leaves == n_leaves][0])
 
 
+@pytest.mark.parametrize("n_rows", [600, 2100])
 @pytest.mark.parametrize("seed", range(3))
-def test_as_many_leaves_as_the_default_tree_has_give_it_or_a_better_one(seed: int) -> None:
+def test_as_many_leaves_as_the_default_tree_has_give_it_or_a_better_one(
+    seed: int, n_rows: int
+) -> None:
     random = np.random.default_rng(seed)
-    X = random.normal(size=(2100, 6))  # two rounds, so both choose by the same folds
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=2100) > 0).astype(int)
+    X = random.normal(size=(n_rows, 6))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=n_rows) > 0).astype(int)
     default = TreeClassifier(random_state=0).fit(X, y)
     most = default.get_n_leaves()
     limited = TreeClassifier(max_leaves=most, random_state=0).fit(X, y)
@@ -152,8 +158,47 @@ def test_as_many_leaves_as_the_default_tree_has_give_it_or_a_better_one(seed: in
     assert settings is not None
     if settings.family == "weakest_links":
         assert loss_of(default, limited.get_n_leaves()) <= loss_of(default, most)
-    half = TreeClassifier(max_leaves=most // 2, random_state=0).fit(X, y)
-    assert 1 < half.get_n_leaves() <= most // 2
+    assert TreeClassifier(max_leaves=most - 1, random_state=0).fit(X, y).get_n_leaves() < most
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limited_tree_is_the_best_of_all_trees_of_both_kinds_that_are_small_enough(
+    seed: int,
+) -> None:
+    """Each of them is grown and tested by itself, on the same folds."""
+    rows = noisy_rows(seed, n_classes=2 + seed % 2)
+    full, fold_of = grow_part(rows), fold_numbers(rows.labels, 5, seed=seed)
+    estimate = sized_estimate(None)
+    alphas, _, error, log_loss = naive.curve(full, rows, fold_of, grow_part, estimate)
+    of_root = log_loss[-1]
+    loss = error + LOG_LOSS_SHARE * log_loss / of_root
+    pruned = [
+        (loss[at], error[at], cut(full, np.maximum(family_alphas(full), 0.0) <= alpha))
+        for at, alpha in enumerate(alphas)
+    ]
+
+    def grown_to(n_leaves: int):
+        rules = replace(RULES, max_leaves=n_leaves)
+        return lambda part: grow(part, rules)
+
+    first = []
+    for n_leaves in range(1, 13):
+        paid, lost = naive.losses(rows, fold_of, grown_to(n_leaves), estimate)
+        first.append((paid + LOG_LOSS_SHARE * lost / of_root, paid, grown_to(n_leaves)(rows)))
+    families = {
+        "weakest_links": family_alphas,
+        "best_first": lambda tree: best_first_alphas(tree, "entropy", 12),
+    }
+    limits = (1, 2, 3, 5, 8, 12)
+    wanted = [WantedSize(0.0, most) for most in limits]
+    found = select_sizes(full, rows, [fold_of], grow_part, families, wanted)
+    for most, selection in zip(limits, found, strict=True):
+        small = [[one for one in each if one[2].n_leaves <= most] for each in (pruned, first)]
+        best, other = (min(each, key=lambda one: (one[0], one[2].n_leaves)) for each in small)
+        if other[0] < best[0] and other[1] < best[1]:
+            best = other
+        chosen = cut(full, families[selection.family](full) <= selection.alpha)
+        assert np.array_equal(chosen.class_counts, best[2].class_counts)
 
 
 def test_a_margin_makes_a_limited_tree_smaller_only_if_it_is_given() -> None:

@@ -20,6 +20,7 @@ from sureleaf.model.certificate import HeldOut
 from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import (
+    MARGIN,
     NodeAlphas,
     SizeCurve,
     SizeSelection,
@@ -65,9 +66,6 @@ _SMALL_TABLE = 1_000_000
 
 BY_FOLDS = ("auto", "cost_complexity", "utility")
 """Prunings whose strength is chosen by cross-validation."""
-
-MARGIN = 0.01
-"""How much accuracy may be given up for a smaller tree, if nothing else is said."""
 
 
 def size_margin(margin: float | None, max_leaves: int | None) -> float:

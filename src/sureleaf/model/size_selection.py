@@ -41,6 +41,9 @@ from sureleaf.tree.structure import node_impurity, row_sums
 NodeAlphas = Callable[[Tree], FloatArray]
 """From a tree to the penalty per leaf at which each inner node is cut: a nested family of trees."""
 
+MARGIN = 0.01
+"""How much accuracy may be given up for a smaller tree, if nothing else is said."""
+
 LOG_LOSS_SHARE = 0.4
 """Weight of the relative log loss beside the error rate."""
 
@@ -108,6 +111,15 @@ class WantedSize:
 
     margin: float
     max_leaves: int | None = None
+
+    def with_same_rounds(self) -> "WantedSize":
+        """Return the size whose stability says how many rounds of folds this one needs.
+
+        With a limit alone it is the default size: so the default tree, and one that is limited to
+        as many leaves, are judged by the same folds.
+        """
+        is_limit_alone = self.max_leaves is not None and self.margin == 0
+        return WantedSize(MARGIN) if is_limit_alone else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +264,9 @@ def select_sizes(
             if len(by_round[0]) in CHECKED_ROUNDS:
                 sums = [np.array(each) for each in by_round]
                 for size in set(wanted) - set(chosen):
-                    pairs = zip(_families_for(size, sized), sums, strict=False)
-                    if all(family.is_stable(each, size) for family, each in pairs):
+                    judged = size.with_same_rounds()
+                    pairs = zip(_families_for(judged, sized), sums, strict=False)
+                    if all(family.is_stable(each, judged) for family, each in pairs):
                         chosen[size] = _select(sized, sums, size)
                 if len(chosen) == len(set(wanted)):
                     break
