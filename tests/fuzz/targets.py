@@ -692,6 +692,7 @@ def _store_file() -> bytes:
     from sureleaf.designs import KFold
     from sureleaf.studies import DataSet, Learner, Store, Study
     from sureleaf.studies.worker import Calculator
+    from tests.studies.learners import Raises
 
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = ["a", "b"] * 20
@@ -699,7 +700,7 @@ def _store_file() -> bytes:
     learners = [
         Learner("bayes", GaussianNB()),
         Learner("dummy", DummyClassifier()),
-        Learner("fails", GaussianNB(var_smoothing=-1.0)),
+        Learner("fails", Raises()),
     ]
     study = Study("hostile", data, learners, KFold(2), measures=("accuracy", "nce"))
     with tempfile.TemporaryDirectory() as folder:

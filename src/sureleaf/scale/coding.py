@@ -321,8 +321,9 @@ class Digest:
 
 def _mix(hashes: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Combine the hashes of the cells of each row, in the order of the columns."""
-    mixed: NDArray[np.uint64] = (hashes ^ others) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(32))
+    mixed = (hashes ^ others) * np.uint64(0x9E3779B97F4A7C15)
+    shifted: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32))
+    return shifted
 
 
 def _hash_by_value(column: Any) -> NDArray[np.uint64]:
