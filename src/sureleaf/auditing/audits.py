@@ -32,6 +32,7 @@ from sureleaf.formatting import interval, level_percent, measure_value, percent
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.node_levels import levels_of_counts
+from sureleaf.model.weak_leaves import rows_of_theory
 
 Newness = Literal["compared", "stated", "unknown", "seen", "training"]
 
@@ -761,7 +762,7 @@ def _audit_groups(
     else:
         one_class = np.eye(counts.shape[1])[predicted]
         levels = levels_of_counts(known, known.sum(axis=1), one_class, audited.rule)
-        rows_needed = levels.rows_needed(np.arange(len(n)), request.confidence, request.utility)
+        rows_needed = rows_of_theory(levels, np.arange(len(n)), request.confidence, request.utility)
     low, high = levels.interval(request.level)
     flagged = levels.below | (n <= 0)
     if request.confidence is not None:
