@@ -285,11 +285,6 @@ def test_decided_costs_are_those_of_the_cheapest_decisions(holdout) -> None:
     total = measures.cost(found.truth, decided, cost=COST)
     assert holdout.estimate("decided_cost").value == pytest.approx(total / len(decided))
     assert not NAMED["decided_cost"].greater_is_better
-    own = np.stack([np.array(COST) * (1 + i % 3) for i in range(len(Y))])
-    by_row = evaluate(Nearest(), X, Y, design=Holdout(), cost=own, random_state=5)
-    rows = by_row.predictions.row
-    prices = own[rows, found.truth, decided]
-    assert by_row.estimate("decided_cost").value == pytest.approx(prices.mean())
 
 
 def test_a_measure_of_ones_own_is_bootstrapped(holdout) -> None:

@@ -311,8 +311,6 @@ def test_the_decision_is_the_first_of_the_cheapest_whatever_the_unit_of_the_cost
     cost, shares = np.array(THREE, dtype=float), table / table.sum(axis=1, keepdims=True)
     for unit in (1e-9, 1 / 3, 1e9):
         assert cheapest_decision(shares, unit * cost).tolist() == expected
-        per_row = np.broadcast_to(unit * cost, (200, 3, 3))
-        assert cheapest_decision(shares, per_row).tolist() == expected
         assert predicted_class(shares, cost_rule(unit * cost)).tolist() == expected
         assert decide(shares, unit * cost, [0, 1, 2]).tolist() == expected
 

@@ -30,7 +30,6 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.evaluation import Evaluation, Holdout
 from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.evaluation.labelled_table import positive_class
-from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent, upper_first
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
@@ -231,7 +230,7 @@ class AuditedRows:
                 "of='cost' needs costs: audit(..., cost=[[0, 1], [5, 0]]), or --cost \"0,1;5,0\", "
                 "as cost[actual][predicted]."
             )
-        paid = row_costs(self.codes, self.predicted, self.cost)
+        paid = self.cost[self.codes, self.predicted]
         return self._beside_their_mean(self.expected_costs, paid, sign=1), "cost"
 
     def _calibration(self) -> tuple[Errors, str]:

@@ -145,7 +145,7 @@ def _default_detect(evaluation: Evaluation, measure: Measure, value: float) -> t
     if np.isfinite([measure.low, measure.high]).all():
         return 0.01, ""
     cost = evaluation.cost_matrix
-    if measure.needs_cost and cost is not None and cost.ndim == 2:
+    if measure.needs_cost and cost is not None:
         classes = range(len(cost))
         wrong = [[cost[k, other] - cost[k, k] for other in classes if other != k] for k in classes]
         by_class = np.mean(wrong, axis=1)

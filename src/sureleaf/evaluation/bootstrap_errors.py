@@ -35,8 +35,6 @@ def class_losses(
     if loss == "error":
         return np.asarray(prediction[:, None] != np.arange(n_classes), dtype=np.float64)
     if loss == "cost":
-        if cost.ndim == 3:
-            return np.asarray(cost[np.arange(len(prediction)), :, prediction])
         return np.asarray(cost[:, prediction].T)
     if probabilities is None:
         raise InvalidArgumentError(
@@ -155,7 +153,7 @@ def bootstrap_error(
     ----------
     loss : {"error", "nce", "quadratic_loss", "cost"}
         0/1 loss, log loss in nats, quadratic loss, or the mean cost per row.
-    cost : array-like of shape (m, m) or (n, m, m)
+    cost : array-like of shape (m, m)
         For ``loss="cost"``: ``cost[actual][predicted]``, classes sorted.
     decide_by : array-like of shape (m, m), optional
         Costs by which rows are decided: the prediction of a row is then the class of least
@@ -190,7 +188,7 @@ def bootstrap_error(
             raise InvalidArgumentError(
                 "cost must be given for loss='cost': cost[actual][predicted]."
             )
-        matrix = check_cost(cost, len(table.classes), len(table))
+        matrix = check_cost(cost, len(table.classes))
     rule = None if decide_by is None else cost_rule(decide_by, table.classes).cost
     seed = read_seed(random_state)
     design = Bootstrap(n_bootstraps, stratified=stratified)

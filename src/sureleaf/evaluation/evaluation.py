@@ -274,13 +274,12 @@ class Evaluation(TextDisplay):
     def scored(self, cells: IntArray | slice = EVERY) -> Scored:
         """Return the predictions, or those at these indices, in the form that measures take."""
         row = self.row[cells]
-        cost = self.cost_matrix
         return Scored(
             self.truth[row],
             self.prediction[cells],
             None if self.probabilities is None else self.probabilities[cells],
             None if self.weights is None else self.weights[row],
-            cost[row] if cost is not None and cost.ndim == 3 else cost,
+            self.cost_matrix,
             len(self.classes),
             self.positive_code,
         )
@@ -489,9 +488,7 @@ def _cheapest(evaluation: Evaluation) -> tuple[Any, float] | None:
     costs = evaluation.cost_matrix
     if costs is None:
         return None
-    truth = evaluation.truth
-    per_row = costs[np.arange(len(truth)), truth] if costs.ndim == 3 else costs[truth]
-    means = np.average(per_row, axis=0, weights=evaluation.weights)
+    means = np.average(costs[evaluation.truth], axis=0, weights=evaluation.weights)
     least = int(np.argmin(means))
     return evaluation.classes.tolist()[least], float(means[least])
 

@@ -288,7 +288,7 @@ def evaluate(
         From `sureleaf.designs`; ten stratified folds by default.
     positive : label, optional
         The positive class of recall, AUC and similar measures; ``classes[1]`` by default.
-    cost : array-like of shape (m, m) or (n, m, m), optional
+    cost : array-like of shape (m, m), optional
         ``cost[actual][predicted]``, classes sorted.
     groups : array-like, optional
         Rows of a group stay together, in the splits and in the intervals.
@@ -403,10 +403,10 @@ def _named_columns(
 
 
 def read_cost(cost: ArrayLike | None, table: LabelledTable) -> Any:
-    """Return the cost matrix of an evaluation, or of each row; None if there is none."""
+    """Return the cost matrix of an evaluation; None if there is none."""
     if cost is None:
         return None
-    matrix = check_cost(cost, len(table.classes), len(table))
+    matrix = check_cost(cost, len(table.classes))
     if matrix.shape[-1] != len(table.classes):
         raise InvalidArgumentError(
             "cost must have no abstain column here, because predict never abstains. "

@@ -133,19 +133,14 @@ def cheapest_decision(probabilities: FloatArray, cost: FloatArray) -> NDArray[np
     """Return the index of the decision of least expected cost per row, the first one on ties.
 
     Trees, measures, the report and its page all decide by it. Counts may take the place of
-    probabilities. The cost is ``cost[actual][decision]``, or one such matrix per row; there may be
-    more decisions than classes.
+    probabilities. The cost is ``cost[actual][decision]``; there may be more decisions than classes.
     """
     return np.asarray(_is_cheapest(probabilities, cost).argmax(axis=-1), dtype=np.intp)
 
 
 def _is_cheapest(weights: FloatArray, cost: FloatArray) -> NDArray[np.bool_]:
     """Return for each row of class weights which decisions have the least expected cost."""
-    if cost.ndim == 3:
-        expected = np.einsum("nk,nkc->nc", weights, cost)
-        largest = np.abs(cost).max(axis=(1, 2))[:, np.newaxis]
-    else:
-        expected, largest = weights @ cost, np.abs(cost).max()
+    expected, largest = weights @ cost, np.abs(cost).max()
     least = expected.min(axis=-1, keepdims=True)
     total = np.maximum(weights.sum(axis=-1, keepdims=True), 1.0)
     return np.asarray(expected <= least + TIE * largest * total)

@@ -29,16 +29,16 @@ def test_symmetric_costs_are_linear_in_accuracy() -> None:
         )
 
 
-def test_each_row_may_have_its_own_matrix_and_weight() -> None:
-    per_row = GENERATOR.random((6, 2, 3))
+def test_rows_have_the_cost_of_their_decision_and_a_weight() -> None:
+    matrix = GENERATOR.random((2, 3))
     truth, prediction = np.array([0, 1, 0, 1, 1, 0]), np.array([0, 1, 1, 0, 2, 2])
     words = np.array([0, 1, -1])[prediction]
-    expected = [per_row[i, truth[i], prediction[i]] for i in range(6)]
-    found = measures.cost(truth, words, cost=per_row, labels=[0, 1], abstain=-1)
+    expected = matrix[truth, prediction]
+    found = measures.cost(truth, words, cost=matrix, labels=[0, 1], abstain=-1)
     assert found == pytest.approx(sum(expected))
     weights = np.arange(6)
     found = measures.cost(
-        truth, words, cost=per_row, labels=[0, 1], abstain=-1, sample_weight=weights
+        truth, words, cost=matrix, labels=[0, 1], abstain=-1, sample_weight=weights
     )
     assert found == pytest.approx(weights @ expected)
 
@@ -51,14 +51,12 @@ def test_abstaining_may_be_none_and_needs_a_column() -> None:
 
 
 @pytest.mark.parametrize("columns", [3, 4])
-@pytest.mark.parametrize("per_row", [False, True])
-def test_no_decision_is_cheaper_than_the_one_taken(columns: int, per_row: bool) -> None:
+def test_no_decision_is_cheaper_than_the_one_taken(columns: int) -> None:
     table = GENERATOR.dirichlet([1, 1, 1], 40)
-    matrix = GENERATOR.random((40, 3, columns) if per_row else (3, columns))
+    matrix = GENERATOR.random((3, columns))
     found = measures.decide(table, matrix, ["a", "b", "c"], abstain="?")
     for i in range(40):
-        own = matrix[i] if per_row else matrix
-        expected = [sum(table[i, k] * own[k, c] for k in range(3)) for c in range(columns)]
+        expected = [sum(table[i, k] * matrix[k, c] for k in range(3)) for c in range(columns)]
         assert found[i] == ["a", "b", "c", "?"][int(np.argmin(expected))]
 
 

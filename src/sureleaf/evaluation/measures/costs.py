@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import (
     FloatArray,
-    IntArray,
     LabelArray,
     check_numbers,
     check_probabilities,
@@ -24,35 +23,20 @@ from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import cheapest_decision, number_matrix
 
 
-def check_cost(cost: ArrayLike, n_classes: int, n_rows: int | None = None) -> FloatArray:
-    """Return a cost matrix (m, m), with an abstain column (m, m + 1), or one of these per row."""
+def check_cost(cost: ArrayLike, n_classes: int) -> FloatArray:
+    """Return a cost matrix (m, m), or with an abstain column (m, m + 1)."""
     matrix = number_matrix(cost)
-    per_row = matrix.ndim == 3
-    shape = matrix.shape[1:] if per_row else matrix.shape
-    if (
-        len(shape) != 2
-        or shape[0] != n_classes
-        or shape[1] not in (n_classes, n_classes + 1)
-        or (per_row and n_rows is not None and len(matrix) != n_rows)
-    ):
-        rows = "n" if n_rows is None else n_rows
+    if matrix.shape not in ((n_classes, n_classes), (n_classes, n_classes + 1)):
         raise InvalidArgumentError(
             f"cost must be cost[actual][predicted] of shape ({n_classes}, {n_classes}), or "
-            f"({n_classes}, {n_classes + 1}) with a last column for abstaining, or one such "
-            f"matrix for each of the {rows} rows; got shape {matrix.shape}."
+            f"({n_classes}, {n_classes + 1}) with a last column for abstaining; got shape "
+            f"{matrix.shape}."
         )
     if not np.isfinite(matrix).all():
         raise InvalidArgumentError(
             "cost must be finite. Use a large number for a decision that must never be made."
         )
     return matrix
-
-
-def row_costs(truth: IntArray, prediction: IntArray, cost: FloatArray) -> FloatArray:
-    """Return the cost of each row from codes; the code after the last class is abstaining."""
-    if cost.ndim == 3:
-        return np.asarray(cost[np.arange(len(truth)), truth, prediction])
-    return np.asarray(cost[truth, prediction])
 
 
 def cost(
@@ -68,9 +52,9 @@ def cost(
 
     Parameters
     ----------
-    cost : array-like of shape (m, m), (m, m + 1), (n, m, m) or (n, m, m + 1)
-        In the order of `labels`. An additional last column is the cost of abstaining; three
-        dimensions give each row its own matrix. Negative costs are gains.
+    cost : array-like of shape (m, m) or (m, m + 1)
+        In the order of `labels`. An additional last column is the cost of abstaining. Negative
+        costs are gains.
     labels : sequence, optional
         The classes; by default those that occur, sorted.
     abstain : label
@@ -89,7 +73,7 @@ def cost(
     decided, abstained = _split_abstentions(prediction, abstain)
     check_same_length(truth=actual, prediction=abstained)
     classes = find_classes(labels, actual, decided)
-    matrix = check_cost(cost, len(classes), len(actual))
+    matrix = check_cost(cost, len(classes))
     if abstained.any() and matrix.shape[-1] == len(classes):
         raise InvalidArgumentError(
             "cost must have a last column for abstaining where predictions abstain; "
@@ -97,7 +81,7 @@ def cost(
         )
     codes = np.full(len(actual), len(classes))
     codes[~abstained] = class_codes("prediction", decided, classes)
-    costs = row_costs(class_codes("truth", actual, classes), codes, matrix)
+    costs = matrix[class_codes("truth", actual, classes), codes]
     weights = check_weights(sample_weight, len(actual))
     return float(costs.sum() if weights is None else weights @ costs)
 
@@ -147,7 +131,7 @@ def decide(
     """
     classes = find_classes(labels)
     table = check_probabilities(probabilities, len(classes))
-    matrix = check_cost(cost, len(classes), len(table))
+    matrix = check_cost(cost, len(classes))
     choice = cheapest_decision(table, matrix)
     if matrix.shape[-1] == len(classes):
         return np.asarray(classes[choice])

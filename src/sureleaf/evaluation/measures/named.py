@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray, IntArray, check_share, row_weights
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.evaluation.measures import losses, ranking, rates
-from sureleaf.evaluation.measures.costs import row_costs
 from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.levels.decisions import cheapest_decision, predicted_class
 
@@ -24,7 +23,7 @@ from sureleaf.levels.decisions import cheapest_decision, predicted_class
 class Scored:
     """Truth, prediction and probabilities of some rows, ready for a measure.
 
-    Truth, prediction and the positive class are codes. There may be a cost matrix, or one per row.
+    Truth, prediction and the positive class are codes. There may be a cost matrix.
     """
 
     truth: IntArray
@@ -45,13 +44,12 @@ class Scored:
 
     def take(self, rows: IntArray) -> "Scored":
         """Return the rows with these numbers, which may repeat."""
-        cost = self.cost[rows] if self.cost is not None and self.cost.ndim == 3 else self.cost
         return Scored(
             self.truth[rows],
             self.prediction[rows],
             None if self.probabilities is None else self.probabilities[rows],
             None if self.weights is None else self.weights[rows],
-            cost,
+            self.cost,
             self.n_classes,
             self.positive,
         )
@@ -221,14 +219,14 @@ def _on_wrong_side(rows: Scored) -> Counted:
 
 def _costs(rows: Scored) -> FloatArray:
     NAMED["cost"].check_cost(rows.cost)
-    return row_costs(rows.truth, rows.prediction, np.asarray(rows.cost))
+    return np.asarray(rows.cost)[rows.truth, rows.prediction]
 
 
 def _decided_costs(rows: Scored) -> FloatArray:
     """Return the cost of each row with the decision of least expected cost."""
     NAMED["decided_cost"].check_cost(rows.cost)
     cost = np.asarray(rows.cost)
-    return row_costs(rows.truth, cheapest_decision(_table(rows), cost), cost)
+    return np.asarray(cost[rows.truth, cheapest_decision(_table(rows), cost)])
 
 
 def _correct(rows: Scored) -> Counted:

@@ -371,7 +371,6 @@ def weighted_accuracy(
     *,
     weights: ArrayLike,
     positive: object = None,
-    labels: Sequence[Any] | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Accuracy with a weight on each cell, (w1 a + w4 d) / (w1 a + w2 b + w3 c + w4 d).
@@ -380,9 +379,8 @@ def weighted_accuracy(
     ----------
     truth, prediction, positive, sample_weight
         As for `precision`.
-    weights : array-like of 4 numbers, or of shape (m, m)
-        Weights of true positives, false negatives, false positives and true negatives; or, for
-        m classes, ``weights[actual][predicted]`` in the order of `labels`.
+    weights : array-like of 4 numbers
+        Weights of true positives, false negatives, false positives and true negatives.
 
     Examples
     --------
@@ -390,19 +388,10 @@ def weighted_accuracy(
     0.23076923076923078
     """
     cells = np.asarray(weights, dtype=np.float64)
-    if not np.isfinite(cells).all() or (cells < 0).any():
-        raise InvalidArgumentError(f"weights must be at least 0; got {cells.tolist()}.")
-    if cells.shape == (4,):
-        table = np.array(_two_by_two(truth, prediction, positive, sample_weight))
-        return ratio(float(cells[[0, 3]] @ table[[0, 3]]), float(cells @ table))
-    matrix = confusion_matrix(truth, prediction, labels=labels, sample_weight=sample_weight)
-    if cells.shape != matrix.counts.shape:
-        raise InvalidArgumentError(
-            f"weights must be 4 numbers or a matrix of shape {matrix.counts.shape} for the "
-            f"classes {matrix.labels.tolist()}; got shape {cells.shape}."
-        )
-    weighted = cells * matrix.counts
-    return ratio(float(np.trace(weighted)), float(weighted.sum()))
+    if cells.shape != (4,) or not np.isfinite(cells).all() or (cells < 0).any():
+        raise InvalidArgumentError(f"weights must be 4 numbers, 0 or more; got {cells.tolist()}.")
+    table = np.array(_two_by_two(truth, prediction, positive, sample_weight))
+    return ratio(float(cells[[0, 3]] @ table[[0, 3]]), float(cells @ table))
 
 
 # Measures of agreement that a frequent class does not inflate. Kappa and Matthews' coefficient of
