@@ -1,14 +1,15 @@
 """Predictions of a saved model for the rows of a file, which is read in batches."""
 
+import gzip
 import io
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,15 +171,17 @@ def write_predictions(
     summary = PredictionSummary()
     writer = None
     written = _written_form(kind, formulas)
-    try:
-        with _maybe_bar(shown, rows.expected_rows) as bar:
+    packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if kind == "csv.gz" else None
+    bar = ProgressBar("Predicting", rows.expected_rows) if shown else None
+    with bar or nullcontext(), packed or nullcontext(file) as target:
+        try:
             for batch in rows.batches:
                 table, output = predict_rows(
                     model, batch, keep=keep, abstain_below=abstain_below, node_sets=node_sets
                 )
                 with _writing(table, keep, kind):
                     output_table = written(table)
-                    writer = writer or _open_writer(file, kind, output_table.schema)
+                    writer = writer or _open_writer(target, kind, output_table.schema)
                     writer.write_table(output_table)
                 _count(summary, model, table, output)
                 if written is without_formulas:
@@ -187,11 +190,11 @@ def write_predictions(
                     bar.update(summary.rows, f"{summary.rows:,} rows")
             if writer is None:
                 nothing = written(_no_rows(model, keep, node_sets))
-                writer = _open_writer(file, kind, nothing.schema)
+                writer = _open_writer(target, kind, nothing.schema)
                 writer.write_table(nothing)
-    finally:
-        if writer is not None:
-            writer.close()
+        finally:
+            if writer is not None:
+                writer.close()
     return summary
 
 
@@ -331,15 +334,6 @@ def _count(summary: PredictionSummary, model: Any, table: Any, output: RowPredic
     summary.unseen.update(output.unseen_counts)
 
 
-@contextmanager
-def _maybe_bar(shown: bool, expected: float | None) -> Iterator[ProgressBar | None]:
-    if not shown:
-        yield None
-        return
-    with ProgressBar("Predicting", expected) as bar:
-        yield bar
-
-
 def _no_rows(model: Any, keep: Sequence[str], node_sets: NDArray[np.bool_] | None) -> Any:
     import pyarrow as pa
 
@@ -350,7 +344,7 @@ def _no_rows(model: Any, keep: Sequence[str], node_sets: NDArray[np.bool_] | Non
     return predict_rows(model, nothing, keep=keep, node_sets=node_sets)[0]
 
 
-def _open_writer(file: BinaryIO, kind: str, schema: Any) -> Any:
+def _open_writer(file: Any, kind: str, schema: Any) -> Any:
     import pyarrow as pa
     from pyarrow import csv, parquet
 
@@ -358,34 +352,7 @@ def _open_writer(file: BinaryIO, kind: str, schema: Any) -> Any:
         return parquet.ParquetWriter(file, schema)
     if kind == "arrow":
         return pa.ipc.new_file(file, schema)
-    if kind == "csv.gz":
-        return _Compressed(file, schema)
     return csv.CSVWriter(file, schema)
-
-
-class _Compressed:
-    """A CSV writer behind gzip; both are closed together."""
-
-    def __init__(self, file: BinaryIO, schema: Any) -> None:
-        import gzip
-
-        from pyarrow import csv
-
-        self._packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0)
-        self._writer = csv.CSVWriter(self._packed, schema)
-
-    def write_table(self, table: Any) -> None:
-        self._writer.write_table(table)
-
-    def close(self) -> None:
-        self._writer.close()
-        self._packed.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 # A saved model, for commands that take a model or a table.
