@@ -2,7 +2,7 @@ import pytest
 from rich.console import Console
 
 from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
-from sureleaf.commands.plan import make_plan, tables
+from sureleaf.commands.plan import make_plan, plan_tables
 from sureleaf.levels.p_max_estimates import METHODS
 
 
@@ -64,7 +64,7 @@ def test_negative_rows_are_an_error() -> None:
 def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
-        for table in tables(make_plan((0.7, 0.9), rows=10**9, confidence=0.99, bias=0.05)):
+        for table in plan_tables(make_plan((0.7, 0.9), rows=10**9, confidence=0.99, bias=0.05)):
             console.print(table)
     assert max(map(len, captured.get().splitlines())) <= columns
     assert "1,000,000,000" in captured.get()

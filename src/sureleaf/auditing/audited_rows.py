@@ -265,7 +265,7 @@ class AuditedRows:
         )
 
 
-def read_rows(
+def audit_rows(
     model: Any,
     X: Any,
     y: ArrayLike | str,

@@ -15,8 +15,8 @@ from sureleaf.arguments import FloatArray, check_choice, check_count, check_leve
 from sureleaf.auditing.audited_rows import (
     AuditedRows,
     ComparedRows,
+    audit_rows,
     looks_like_training,
-    read_rows,
     seems_swapped,
 )
 from sureleaf.auditing.model_output import ModelOutput
@@ -649,7 +649,7 @@ def audit(
         _check_proportion("utility", utility),
     )
     check_count("n_bins", n_bins)
-    audited, output = read_rows(
+    audited, output = audit_rows(
         model,
         X,
         y,

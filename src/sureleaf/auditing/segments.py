@@ -6,8 +6,8 @@ simulated with the probabilities that the model states, and searched in the same
 a segment is the share of these searches whose best segment is at least as far off [1]_ [2]_.
 
 Counting on rows that did not draw the segments would be valid, too. But then only half of the rows
-search and half of them count, and a segment of two conditions is found in 47 instead of 91 of 100
-tables (``python -m benchmarks.quality segments``).
+search and half of them count, and segments of two conditions are found about half as often
+(``python -m benchmarks.quality segments``).
 
 References
 ----------
@@ -185,7 +185,7 @@ class _Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class SegmentFamily:
     """All segments of a table that are large enough, of one column and of pairs of columns."""
 
     blocks: tuple[_Block, ...]
@@ -196,12 +196,12 @@ class Family:
         """Number of segments."""
         return sum(int(block.is_chosen.sum()) for block in self.blocks)
 
-    def take(self, rows: NDArray[np.int64]) -> "Family":
+    def take(self, rows: NDArray[np.int64]) -> "SegmentFamily":
         """Return the same segments of some of the rows."""
-        return Family(tuple(block.take(rows) for block in self.blocks), len(rows))
+        return SegmentFamily(tuple(block.take(rows) for block in self.blocks), len(rows))
 
 
-def segment_family(table: EncodedTable, stated: FloatArray) -> Family:
+def segment_family(table: EncodedTable, stated: FloatArray) -> SegmentFamily:
     """Return all segments of at most two conditions with enough rows; labels play no part.
 
     Of more than 30 columns, those along which the stated values vary most are combined in pairs.
@@ -224,7 +224,7 @@ def segment_family(table: EncodedTable, stated: FloatArray) -> Family:
             columns.append(fine)
             coarse_columns.append(fine if coarse is None else coarse)
     if not columns:
-        return Family((), n_rows)
+        return SegmentFamily((), n_rows)
     one = np.ones((n_rows, 1))
     everything = _Conditions(np.zeros(n_rows, dtype=np.intp), np.ones((1, 1)), ("all rows",))
     blocks = [_Block(everything, None, np.ones((1, 1), dtype=bool))]
@@ -243,7 +243,7 @@ def segment_family(table: EncodedTable, stated: FloatArray) -> Family:
             is_chosen = (n >= least) & (n <= MAX_SHARE * n_rows)
             if is_chosen.any():
                 blocks.append(replace(whole, is_chosen=is_chosen))
-    return Family(tuple(blocks), n_rows)
+    return SegmentFamily(tuple(blocks), n_rows)
 
 
 def _column_conditions(
@@ -363,7 +363,7 @@ class Search:
     detectable: float
 
 
-def search(family: Family, errors: Errors, *, level: float, seed: int = 0) -> Search:
+def search(family: SegmentFamily, errors: Errors, *, level: float, seed: int = 0) -> Search:
     """Look at all segments, and correct for that by looking at simulated rows in the same way.
 
     Segments of one condition and of two are compared with their own kind, with a quarter and three
@@ -428,7 +428,7 @@ def _result(
 
 
 def _statistics(
-    family: Family, errors: Errors, residuals: FloatArray, squares: FloatArray | None = None
+    family: SegmentFamily, errors: Errors, residuals: FloatArray, squares: FloatArray | None = None
 ) -> Iterator[tuple[_Block, FloatArray, FloatArray]]:
     """Yield for every block how far its segments are off, for every column of residuals.
 
@@ -463,7 +463,7 @@ def _parts(sums: FloatArray) -> tuple[FloatArray, ...]:
 
 
 def _simulated_best(
-    family: Family, errors: Errors, n_simulated: int, seed: int
+    family: SegmentFamily, errors: Errors, n_simulated: int, seed: int
 ) -> dict[int, FloatArray]:
     """Return the farthest segment of each simulated table, by its number of conditions.
 
@@ -503,7 +503,7 @@ _Candidate = tuple[_Block, int, int, float, float]
 
 
 def _farthest(
-    family: Family,
+    family: SegmentFamily,
     errors: Errors,
     remaining: FloatArray,
     critical: dict[int, float],

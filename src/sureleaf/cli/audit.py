@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         "batches. --where needs a file in memory."
     ),
     classes=options.CLASSES,
-    table=options.tables("group", "weight", "drop", "csv"),
+    table=options.table_options("group", "weight", "drop", "csv"),
 )
 def audit(
     context: typer.Context,
@@ -73,7 +73,7 @@ def audit(
     against: Path | None = None,
     measure: str | None = None,
     confidence: options.Confidence = 0.95,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     batches: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -106,7 +106,7 @@ def audit(
     read = _read_in_batches if data.is_dir() or batches else _read_in_memory
     question, known = read(data, target, loaded[0], table)
     settings = {
-        "classes": None if labels is None else options.read_labels(labels, known),
+        "classes": None if labels is None else options.read_class_list(labels, known),
         "cost": None if classes.cost is None else options.read_cost(classes.cost, known),
         "positive": options.read_label(classes.positive, known),
     }

@@ -26,7 +26,7 @@ from sureleaf.errors import InvalidArgumentError
         "Your word that the tree has not seen the rows, where the model cannot tell. The "
         "certificate states it."
     ),
-    table=options.tables("drop", "csv"),
+    table=options.table_options("drop", "csv"),
 )
 def certificate(
     source: Path,

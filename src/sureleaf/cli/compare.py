@@ -48,7 +48,7 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
     classes=options.CLASSES,
     design=options.DESIGN,
     tree=options.tree_options("bagged"),
-    table=options.tables(),
+    table=options.table_options(),
 )
 def compare(
     context: typer.Context,
@@ -64,7 +64,7 @@ def compare(
     method: str | None = None,
     independent: bool = False,
     gate: bool = False,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.AsJson = False,

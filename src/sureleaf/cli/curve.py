@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     repeats=option("Number of hold-outs, each with its own samples."),
     classes=options.CLASSES,
     tree=options.tree_options("bagged"),
-    table=options.tables(),
+    table=options.table_options(),
 )
 def curve(
     data: options.Data,
@@ -41,7 +41,7 @@ def curve(
     sizes: str | None = None,
     stop: str | None = None,
     repeats: int = 10,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.AsJson = False,

@@ -21,7 +21,7 @@ __all__ = ["diff"]
     output=option("Write an HTML page of both trees, such as diff.html.", "-o", metavar="FILE"),
     margin=option("Differences up to this size do not count."),
     gate=option("Exit with 1 if the new tree is worse by more than the margin.", "--gate"),
-    table=options.tables("drop", "csv"),
+    table=options.table_options("drop", "csv"),
 )
 def diff(
     old: Path,
@@ -32,7 +32,7 @@ def diff(
     cost: options.DecisionCost = None,
     output: Path | None = None,
     margin: float = 0.0,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     gate: bool = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     classes=options.CLASSES,
     design=options.DESIGN,
     tree=options.tree_options("bagged"),
-    table=options.tables(),
+    table=options.table_options(),
 )
 def evaluate(
     data: options.Data,
@@ -28,7 +28,7 @@ def evaluate(
     tree: "TreeOptions",
     table: options.TableOptions,
     model: options.ModelName = None,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     save: Path | None = None,

@@ -15,7 +15,7 @@ SHOWN_ROWS = 10
     only_up=column("That can only become larger; may be repeated.", "--only-up"),
     only_down=column("That can only become smaller; may be repeated.", "--only-down"),
     every=option(f"Explain all rows, not only the first {SHOWN_ROWS}.", "--all"),
-    table=options.tables("csv"),
+    table=options.table_options("csv"),
 )
 def explain(
     model: options.SavedModel,

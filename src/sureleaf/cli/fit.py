@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @options.with_options(
     output=option("File to save the model to.", "-o", metavar="FILE"),
     tree=options.tree_options("levels_from", "bagged"),
-    table=options.tables(),
+    table=options.table_options(),
 )
 def fit(
     data: options.Data,

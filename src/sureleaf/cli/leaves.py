@@ -40,7 +40,7 @@ _AT_COSTS = (
     ),
     every=option("Show all leaves, not only the 20 that have the most rows.", "--all"),
     tree=options.tree_options("levels_from"),
-    table=options.tables(),
+    table=options.table_options(),
 )
 def leaves(
     data: Path,
@@ -52,7 +52,7 @@ def leaves(
     guarantee: str | None = None,
     method: str | None = None,
     every: bool = False,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     jobs: options.Threads = None,
     cost: options.TreeCost = None,
     as_json: options.AsJson = False,

@@ -206,7 +206,7 @@ class TableOptions:
         )
 
 
-def tables(*names: str) -> OptionGroup:
+def table_options(*names: str) -> OptionGroup:
     """Return options of the table, by default all."""
 
     def collect(csv: list[str] | None, **columns: Any) -> TableOptions:
@@ -403,7 +403,7 @@ TreeCost = Annotated[
 DecisionCost = Annotated[
     str | None, _cost_option("Cost matrix by which the model decides, in place of its own")
 ]
-Level = Annotated[float, option("Level of the intervals.")]
+IntervalLevel = Annotated[float, option("Level of the intervals.")]
 Confidence = Annotated[float, option("Flag leaves with a lower confidence.")]
 Utility = Annotated[float | None, option("Flag leaves with a lower utility, too.")]
 
@@ -467,7 +467,7 @@ def read_names(texts: Iterable[str], y: Any) -> dict[Any, str]:
     return names
 
 
-def read_labels(text: str, y: Any) -> list[Any]:
+def read_class_list(text: str, y: Any) -> list[Any]:
     """Return the labels of a list such as "no,yes"; labels that do not occur stay text."""
     labels = _labels_by_text(y)
     return [labels.get(word.strip(), word.strip()) for word in text.split(",")]

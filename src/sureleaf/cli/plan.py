@@ -139,7 +139,7 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
         plain["splits"] = splits.to_dict()
     if "p_max" in given and "split" not in given:
         node = _plan_node(given, context.args)
-        shown += [*planning.tables(node), f"[bold]{node.answer()}[/bold]"]
+        shown += [*planning.plan_tables(node), f"[bold]{node.answer()}[/bold]"]
         shown += [] if "cost" in given else [_ASSUMED]
         plain |= node.to_dict()
     if given.keys().isdisjoint(("p_max", "split")) or not given.keys().isdisjoint(_TEST):

@@ -36,7 +36,7 @@ from sureleaf.errors import InvalidArgumentError
         "Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
         "apostrophe, so that a spreadsheet does not run it."
     ),
-    table=options.tables("csv"),
+    table=options.table_options("csv"),
 )
 def predict(
     model: options.SavedModel,

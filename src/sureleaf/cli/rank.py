@@ -10,7 +10,7 @@ from sureleaf.cli.options import option
         "same utility."
     ),
     training=option("Compute levels from the training rows, which is too optimistic."),
-    table=options.tables("drop", "categorical", "csv"),
+    table=options.table_options("drop", "categorical", "csv"),
 )
 def rank(
     data: options.Data,

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     title=option("Title of the page."),
     classes=options.REPORTED_CLASSES,
     tree=options.tree_options("margin"),
-    table=options.tables(),
+    table=options.table_options(),
 )
 def report(
     context: typer.Context,
@@ -64,7 +64,7 @@ def report(
     confidence: options.Confidence = 0.95,
     utility: options.Utility = None,
     model: str | None = None,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
     title: str | None = None,
     jobs: options.Jobs = None,

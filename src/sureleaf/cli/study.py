@@ -174,7 +174,7 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="PAGE", help="The page to write."),
     ] = None,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     as_json: options.AsJson = False,
 ) -> None:
     """Write the results as one page: tables, verdicts, ranks, time and size, failures.

@@ -28,7 +28,7 @@ def test(
     question: str,
     values: list[str],
     rows: int | None = None,
-    level: options.Level = 0.95,
+    level: options.IntervalLevel = 0.95,
     as_json: options.AsJson = False,
 ) -> None:
     """Test published numbers, by the textbook and by the recommended method.

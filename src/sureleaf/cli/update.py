@@ -23,7 +23,7 @@ __all__ = ["update"]
         default="new rows only",
     ),
     margin=option("By how much a new tree must be better to be worth it."),
-    table=options.tables("weight", "drop", "csv"),
+    table=options.table_options("weight", "drop", "csv"),
 )
 def update(
     model: options.SavedModel,

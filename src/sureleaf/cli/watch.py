@@ -24,7 +24,7 @@ __all__ = ["watch"]
     output=option("Write an HTML page, too, such as watch.html.", "-o", metavar="FILE"),
     key=column("Names each row, so that its label can come later.", "--key"),
     alpha=option("Probability of any false alarm.", default="0.05, or what the state began with"),
-    table=options.tables("drop", "csv"),
+    table=options.table_options("drop", "csv"),
 )
 def watch(
     model: options.SavedModel,

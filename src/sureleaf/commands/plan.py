@@ -200,7 +200,7 @@ def _sentences(plan: Plan) -> Iterator[str]:
         )
 
 
-def tables(plan: Plan) -> Iterator[Table]:
+def plan_tables(plan: Plan) -> Iterator[Table]:
     """Yield the tables of a plan: rows for levels, levels of rows, rows for a bias."""
     if plan.wanted:
         table = number_table("wanted level", "at least", "rows needed")

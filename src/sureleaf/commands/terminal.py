@@ -224,7 +224,7 @@ def show_leaves(
     at_costs = model.complete_model().rule is not None
     predicts, probability = ("decides", "p") if at_costs else ("predicts", "p_max")
     limits = level_percent(level)
-    columns: Columns = {
+    columns: LineCells = {
         **_leaf_columns(leaves, predicts),
         probability: lambda i: f"{leaves.probability[i]:.2f}",
         limits: lambda i: f"{leaves.low[i]:.2f}-{leaves.high[i]:.2f}",
@@ -289,7 +289,7 @@ def show_guaranteed(
     yield _proven(leaves, percent(1.0 - confidence), at_costs)
     predicts, proven = ("decides", "decision") if at_costs else ("predicts", "class")
     limits = f"{level_percent(level)}, all at once"
-    columns: Columns = {
+    columns: LineCells = {
         **_leaf_columns(leaves, predicts),
         "correct": lambda i: f"{leaves.probability[i]:.2f}" if leaves.n[i] else "",
         limits: lambda i: f"{leaves.low[i]:.2f}-{leaves.high[i]:.2f}",
@@ -337,7 +337,7 @@ def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
     for sentence in certificate.statements:
         yield f"- {escape(sentence)}"
     predicts = "decides" if certificate.at_costs else "predicts"
-    columns: Columns = {
+    columns: LineCells = {
         **_leaf_columns(leaves, predicts),
         "correct": lambda i: _row_count(leaves.n_correct[i]),
         "limits": lambda i: f"{leaves.low[i]:.3f}-{leaves.high[i]:.3f}",
@@ -353,11 +353,11 @@ def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
     yield f"[dim]SHA-256 of tree and counts: {certificate.fingerprint}[/dim]"
 
 
-Columns = dict[str, Callable[[int], str]]
+LineCells = dict[str, Callable[[int], str]]
 """The cells of a table: per heading, the text in a line."""
 
 
-def _leaf_columns(leaves: Any, predicts: str) -> Columns:
+def _leaf_columns(leaves: Any, predicts: str) -> LineCells:
     """Return the columns with which every table of leaves begins."""
     flagged = getattr(leaves, "flagged", np.zeros(len(leaves), dtype=bool))
     return {
@@ -368,7 +368,7 @@ def _leaf_columns(leaves: Any, predicts: str) -> Columns:
 
 
 def _table(
-    columns: Columns, lines: Iterable[int], wrapped: str, dispensable: Sequence[str]
+    columns: LineCells, lines: Iterable[int], wrapped: str, dispensable: Sequence[str]
 ) -> FittedTable:
     table = FittedTable(*columns, wrapped=wrapped, dispensable=dispensable)
     for line in lines:

@@ -103,7 +103,7 @@ class SplitFacts:
     failure: str | None = None
 
 
-MEASURES = (
+SUMMARY_MEASURES = (
     "accuracy",
     "balanced_accuracy",
     "precision",
@@ -434,12 +434,12 @@ class Evaluation(TextDisplay):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the evaluation to a file that `Evaluation.load` reads (format: `store`)."""
-        store.save(self, path)
+        store.save_evaluation(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Evaluation":
         """Read an evaluation that `save` wrote."""
-        return store.load(path)
+        return store.load_evaluation(path)
 
 
 def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
@@ -448,7 +448,7 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
     estimates, warnings = {}, []
     two = len(evaluation.classes) == 2
     single_rows = []
-    for name in MEASURES:
+    for name in SUMMARY_MEASURES:
         needs_two = name in ("precision", "recall", "f_measure")
         if (
             (needs_two and not two)

@@ -319,7 +319,7 @@ def evaluate(
     if isinstance(y, str):
         X, y, sample_weight, groups = _named_columns(estimator, X, y, sample_weight, groups)
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    matrix = read_cost(cost, table)
+    matrix = table_costs(cost, table)
     seed = read_seed(random_state)
     n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
@@ -402,7 +402,7 @@ def _named_columns(
     return frame.drop(names).to_native(), own[0], own[1], own[2]
 
 
-def read_cost(cost: ArrayLike | None, table: LabelledTable) -> Any:
+def table_costs(cost: ArrayLike | None, table: LabelledTable) -> Any:
     """Return the cost matrix of an evaluation; None if there is none."""
     if cost is None:
         return None

@@ -18,7 +18,7 @@ from sureleaf.evaluation.evaluator import (
     evaluation_of,
     fit_split,
     make_fitter,
-    read_cost,
+    table_costs,
 )
 from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
 from sureleaf.evaluation.labelled_table import read_labelled_table
@@ -547,7 +547,7 @@ def learning_curve(
     check_estimator(estimator)
     check_level(level)
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    chosen, matrix, seed = find_measure(measure), read_cost(cost, table), read_seed(random_state)
+    chosen, matrix, seed = find_measure(measure), table_costs(cost, table), read_seed(random_state)
     chosen.check_cost(matrix)
     design = RepeatedHoldout(repeats, test)
     splits = list(design.splits(table.codes, groups=table.groups, seed=seed))

@@ -1,4 +1,4 @@
-"""Evaluations as files: `save` and `load`.
+"""Evaluations as files, which `Evaluation.save` writes and `Evaluation.load` reads.
 
 An evaluation is a container as a model is (docs/model-file.md): plain values and arrays, no pickle.
 
@@ -41,7 +41,7 @@ _UNREADABLE: Final = (
 )
 
 
-def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
+def save_evaluation(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
     """Write an evaluation; the file appears complete or not at all."""
     classes = evaluation.classes.tolist()
     is_time = evaluation.classes.dtype.kind in "mM"  # whose nanoseconds are integers in Python
@@ -81,7 +81,7 @@ def save(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
     write_state(State(header, arrays), path, EVALUATION)
 
 
-def load(path: str | PathLike[str]) -> "Evaluation":
+def load_evaluation(path: str | PathLike[str]) -> "Evaluation":
     """Read an evaluation that `save` wrote."""
     from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 

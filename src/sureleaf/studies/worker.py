@@ -144,8 +144,8 @@ class _Executor:
             self.stop()
             why = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
             return f"the process of the learner ended ({why})"
-        if isinstance(outcome, str) and outcome.startswith("MemoryError"):
-            self.stop()  # what is left of its memory may be in pieces
+        if isinstance(outcome, str) and self._study.limits.memory_mb is not None:
+            self.stop()  # it may be out of memory, and what is left of it in pieces
         return outcome
 
     def stop(self) -> None:

@@ -149,7 +149,7 @@ def count_pairs(
     return np.asarray(cells.reshape(n_classes, n_classes))
 
 
-Counts = FloatArray | IntArray
+ConfusionCounts = FloatArray | IntArray
 """A confusion matrix, of rows or of their weights."""
 
 
@@ -353,7 +353,7 @@ def f_measure(
     return _f(table.true_positive, table.false_negative, table.false_positive, beta)
 
 
-def f_measure_of(counts: Counts, positive: int) -> float:
+def f_measure_of(counts: ConfusionCounts, positive: int) -> float:
     """Return the F measure of one class (its code) from a confusion matrix."""
     true_positive = float(counts[positive, positive])
     actual, predicted = float(counts[positive].sum()), float(counts[:, positive].sum())
@@ -413,7 +413,7 @@ def balanced_accuracy(
     return balanced_accuracy_of(matrix.counts)
 
 
-def balanced_accuracy_of(counts: Counts) -> float:
+def balanced_accuracy_of(counts: ConfusionCounts) -> float:
     """Return the balanced accuracy from a confusion matrix."""
     actual = counts.sum(axis=1)
     occurs = actual > 0
@@ -435,7 +435,7 @@ def kappa(
     return kappa_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
 
 
-def kappa_of(counts: Counts) -> float:
+def kappa_of(counts: ConfusionCounts) -> float:
     """Return Cohen's kappa from a confusion matrix."""
     share = counts / counts.sum()
     chance = float(share.sum(axis=1) @ share.sum(axis=0))
@@ -457,7 +457,7 @@ def matthews(
     return matthews_of(confusion_matrix(truth, prediction, sample_weight=sample_weight).counts)
 
 
-def matthews_of(counts: Counts) -> float:
+def matthews_of(counts: ConfusionCounts) -> float:
     """Return Matthews' coefficient from a confusion matrix."""
     share = counts / counts.sum()
     actual, predicted = share.sum(axis=1), share.sum(axis=0)
