@@ -28,7 +28,7 @@ name = "bayes"
 model = "sklearn.naive_bayes.GaussianNB"
 [[learners]]
 name = "broken"
-model = "sklearn.linear_model.LogisticRegression(C=-1)"
+model = "sklearn.neighbors.KNeighborsClassifier(n_neighbors=1000)"
 """
 
 
@@ -55,7 +55,7 @@ def finished(study: Path) -> Path:
     assert (done.returncode, done.stderr) == (0, "")
     assert "two tables: 8 of 12 fits done, 4 failed" in done.stdout
     text = " ".join(done.stdout.split())
-    assert "failed: broken on first, second (4 fits): InvalidParameterError: The 'C'" in text
+    assert "failed: broken on first, second (4 fits): ValueError: Expected n_neighbors" in text
     assert "Show the results: sureleaf study report" in done.stdout
     return study
 
@@ -65,7 +65,7 @@ def test_the_status_is_known_to_another_process(finished: Path) -> None:
     assert (values["done"], values["failed"], values["open"]) == (8, 4, 0)
     (why,) = values["failures"]
     assert (why["learner"], why["data"], why["fits"]) == ("broken", ["first", "second"], 4)
-    assert why["reason"].startswith("InvalidParameterError")
+    assert why["reason"].startswith("ValueError")
 
 
 def test_a_finished_study_is_resumed_without_a_fit(finished: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_page_and_the_json_have_the_same_numbers(finished: Path, tmp_path: P
     posterior = [pair["posterior"][one] for one in ("better", "equivalent", "worse")]
     assert sum(posterior) == pytest.approx(1)
     assert len(values["failures"]) == 4
-    assert "InvalidParameterError" in values["failures"][0]["reason"]
+    assert "ValueError" in values["failures"][0]["reason"]
 
 
 def test_a_page_does_not_replace_the_store(finished: Path) -> None:
