@@ -64,6 +64,11 @@ def test_a_part_may_be_chosen_by_name() -> None:
     assert [part["name"] for part in parts] == ["two models"]
 
 
+def test_the_name_of_a_part_keeps_its_letters() -> None:
+    shown = sureleaf("reproduce", "aw", "--part", "table D").stdout
+    assert shown.startswith("Table D: critical values of t")
+
+
 def test_an_unknown_part_is_one_line() -> None:
     done = sureleaf("reproduce", "aw", "--part", "nope")
     assert done.returncode == 2

@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from sureleaf.formatting import upper_first
 from sureleaf.reproduce.cells import Basis, CellVerdict, Part, PrintedCell, Reproduction
 
 _STYLES = {CellVerdict.AGREES: "", CellVerdict.OTHER: "yellow", CellVerdict.MISPRINT: "bold red"}
@@ -140,7 +141,7 @@ def _counts_sentence(counts: dict[CellVerdict, int]) -> str:
 
 def part_text(part: Part) -> list[RenderableType]:
     """Return a part as printed, as defined, and as the other computation gives it."""
-    title = Text(f"{part.name.capitalize()}: {part.title}", style="bold")
+    title = Text(f"{upper_first(part.name)}: {part.title}", style="bold")
     if not part.cells:
         return [title]
     text: list[RenderableType] = [title, *_versions(part)]
