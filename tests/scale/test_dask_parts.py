@@ -93,6 +93,18 @@ def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(clien
     assert_same_model(tree_of(tmp_path / "rows.parquet", client), expected)
 
 
+def test_the_labels_and_weights_of_a_dask_table_may_be_series_beside_it(client):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.choice(list("xyz"), 300)})
+    frame["class"] = np.where((frame["a"] > 4) ^ (rng.random(300) < 0.2), "yes", "no")
+    frame["w"] = rng.integers(1, 3, 300)
+    ddf = dd.from_pandas(frame, npartitions=3)
+    options = {"random_state": 3, "pruning": None, "levels_from": "training"}
+    expected = TreeClassifier(**options).fit(ddf, "class", "w")
+    X, w = ddf[["a", "b"]], ddf["w"].rename("a")  # a name that the table has
+    assert_same_model(TreeClassifier(**options).fit(X, ddf["class"], w), expected)
+
+
 def test_rows_of_a_fit_on_a_cluster_cannot_certify_its_tree(client):
     rng = np.random.default_rng(0)
     x = rng.normal(size=600)
@@ -291,6 +303,21 @@ def test_sums_of_parts_are_added_on_the_workers(client):
     parts = DaskParts(cluster, tuple(client.map(abs, range(20))), ("part",) * 20)
     assert parts.total(pow, 2) == sum(i**2 for i in range(20))
     assert list(parts.map(pow, 2).results(max, each=[50] * 20))[:9] == [50] * 8 + [64]
+
+
+def test_large_tasks_cause_no_warning_of_dask(client, recwarn, tmp_path):
+    frame = pd.DataFrame({"x": np.arange(8000.0)})
+    frame["class"] = (frame["x"] % 7 > 3).astype(int)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    X, y = frame[["x"]].to_numpy(), frame["class"].to_numpy()
+    with (
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "50kB"}),
+        joblib.parallel_backend("dask", client=client),
+    ):
+        tree_of(dd.read_parquet(tmp_path / "rows.parquet"), pruning="auto")
+        sureleaf.evaluate(GaussianNB(), X, y, design=KFold(3), random_state=0)
+        BaggedTreesClassifier(n_estimators=2, random_state=0).fit(X, y)
+    assert [str(one.message) for one in recwarn if "large graph" in str(one.message)] == []
 
 
 # ---- folds and bags on the cluster ---------------------------------------------------------------

@@ -456,25 +456,26 @@ class _Bags:
 
     def grow(self, numbers: Sequence[int], n_jobs: int | None) -> list[Tree]:
         """Grow the trees with these numbers; what is encoded and sorted is shared by all."""
-        if runs_elsewhere():  # the rows are sent once per range of trees
+        if runs_elsewhere():
             n_ranges = min(2 * effective_n_jobs(-1), len(numbers))
             ranges = np.array_split(np.asarray(numbers), n_ranges) if len(numbers) else []
             workers = parallel()
-            grown = workers(delayed(self._grow_some)(some.tolist()) for some in ranges)
+            grown = workers(delayed(_grow_some)(self, some.tolist()) for some in ranges)
             return [tree for trees in grown for tree in trees]
         n_threads = thread_count(n_jobs)
         _ = self.rows.kernel
         self.rows.sort(n_threads)
         n_at_once = trees_at_once(*self.rows.shape, n_threads)
-        grow_one = partial(self._grow_one, n_threads=max(1, n_threads // n_at_once))
+        grow_one = partial(self.grow_one, n_threads=max(1, n_threads // n_at_once))
         with thread_map(n_at_once) as run:
             return list(track(run(grow_one, numbers), total=len(numbers), what="Growing"))
 
-    def _grow_some(self, numbers: list[int]) -> list[Tree]:
-        self.rows.sort(1)
-        return [self._grow_one(number, n_threads=thread_count(None)) for number in numbers]
+    def __sizeof__(self) -> int:
+        """Count the labels, so that joblib sends it to Dask's workers once, not per range."""
+        return object.__sizeof__(self) + self.rows.labels.nbytes
 
-    def _grow_one(self, number: int, n_threads: int) -> Tree:
+    def grow_one(self, number: int, n_threads: int) -> Tree:
+        """Grow the tree with this number."""
         rows, settings = self.rows, self.settings
         bag = draw_bag(
             len(rows.labels),
@@ -492,6 +493,11 @@ class _Bags:
             n_threads=n_threads,
         )
         return build(rows.with_weights(bag), of_tree)
+
+
+def _grow_some(bags: _Bags, numbers: list[int]) -> list[Tree]:
+    bags.rows.sort(1)
+    return [bags.grow_one(number, n_threads=thread_count(None)) for number in numbers]
 
 
 def _class_factors(

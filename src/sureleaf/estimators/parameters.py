@@ -180,7 +180,7 @@ def with_hints(
     known = [name for name in signature(init).parameters if name != "self"]
 
     @wraps(init)
-    def checked(self: _Self, *args: _P.args, **parameters: _P.kwargs) -> None:
+    def checked(self: _Self, /, *args: _P.args, **parameters: _P.kwargs) -> None:
         for name in parameters:
             if name not in known:
                 raise InvalidTypeError(

@@ -50,7 +50,15 @@ from sureleaf.probability import (
     sized_estimate,
 )
 from sureleaf.random_streams import draw_seed
-from sureleaf.scale import Roles, SourceRows, is_dask, is_source, open_source, read_rows
+from sureleaf.scale import (
+    Roles,
+    SourceRows,
+    is_dask,
+    is_source,
+    join_series,
+    open_source,
+    read_rows,
+)
 from sureleaf.table import Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
 
@@ -341,6 +349,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         """
         settings = self.settings()
         if client is not None or is_dask(X):
+            X, (y, sample_weight, groups) = join_series(X, (y, sample_weight, groups))
             self._check_names(y, sample_weight, groups)
         if isinstance(X, SourceRows) or (isinstance(y, str) and is_source(X)):
             large = settings.grows_large_trees

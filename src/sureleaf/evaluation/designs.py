@@ -41,6 +41,10 @@ class Split:
     fold: int
     unbalanced: IntArray | None = None
 
+    def __sizeof__(self) -> int:
+        """Count the rows: Dask sends what is large apart from the graph of tasks."""
+        return object.__sizeof__(self) + self.train.nbytes + self.test.nbytes
+
     @property
     def drawn(self) -> IntArray:
         """The training rows before their classes are balanced."""

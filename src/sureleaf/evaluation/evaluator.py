@@ -164,6 +164,10 @@ class Fitter:
         copy.fit(take_rows(table.X, train), table.y[train], **options)
         return copy
 
+    def __sizeof__(self) -> int:
+        """Count the labels, so that joblib sends it to Dask's workers once, not with each fit."""
+        return object.__sizeof__(self) + self.table.y.nbytes
+
     def predict_codes(
         self, model: Any, rows: IntArray, *, labels: bool = True, probabilities: bool = True
     ) -> tuple[IntArray, FloatArray | None]:

@@ -11,7 +11,7 @@ What passes through this package, in this order:
 Nothing depends on the order of the parts, their number, or the number of rows per batch.
 """
 
-from sureleaf.scale.batches import is_dask, is_source, open_source
+from sureleaf.scale.batches import is_dask, is_source, join_series, open_source
 from sureleaf.scale.coding import Roles, plan_columns
 from sureleaf.scale.training import SourceColumns, SourceRows, read_rows
 
@@ -21,6 +21,7 @@ __all__ = [
     "SourceRows",
     "is_dask",
     "is_source",
+    "join_series",
     "open_source",
     "plan_columns",
     "read_rows",

@@ -267,6 +267,22 @@ def is_dask(X: Any) -> bool:
 _DASK: Final = ("dask", "dask_expr", "distributed")
 
 
+def join_series(X: Any, given: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Make columns of a Dask DataFrame of Dask's Series beside it; return their names for them.
+
+    A Series whose name the table has already, or that has none, gets a new one.
+    """
+    named = list(given)
+    for index, series in enumerate(given):
+        if hasattr(X, "assign") and is_dask(series) and hasattr(series, "name"):
+            name = str(series.name)
+            while name in X.columns:
+                name += "_"
+            X = X.assign(**{name: series})
+            named[index] = name
+    return X, named
+
+
 def _is_path(X: Any) -> bool:
     return isinstance(X, str | os.PathLike)
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from operator import add
 from typing import Any, ClassVar, Final, overload
 
+import dask
 import distributed
 import numpy as np
 from dask.base import is_dask_collection
@@ -106,7 +107,9 @@ class Cluster:
         name = args[0].__name__ if function is _apply else function.__name__
         key = f"sureleaf-{name.replace('_', '')}-{uuid.uuid4().hex}"
         try:
-            return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
+            # Arrays stay in the graph, however large: what is scattered is lost with its worker.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+                return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
         except (OSError, RuntimeError) as error:
             raise self._lost_cluster(error) from error
 
