@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sureleaf
 from sureleaf import TreeClassifier
 from sureleaf.errors import InvalidArgumentError
+from sureleaf.table import Column
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import check_text_size, leaf_rules
 
@@ -284,3 +286,28 @@ def test_a_probability_just_below_one_is_not_written_as_one():
     X = np.arange(4000.0)[:, np.newaxis]
     model = TreeClassifier(pruning=None, leaf_estimate="laplace").fit(X, X[:, 0] < 2000)
     assert model.rules().splitlines()[0] == "x0 <= 1999: True   > 99.9 % (2000 rows: True 2000)"
+
+
+def test_thresholds_have_the_digits_that_part_the_training_rows_and_no_more(tmp_path):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"far": rng.normal(size=600), "near": 1 + 1e-9 * rng.normal(size=600)})
+    y = (X["far"] > 0.1) ^ (X["near"] > 1 + 2e-10)
+    model = TreeClassifier(pruning=None, levels_from="training").fit(X, y)
+    model.save(tmp_path / "tree.sureleaf")
+    restored = sureleaf.load(tmp_path / "tree.sureleaf")
+    assert restored.rules() == model.rules()
+    tree = model.model_.tree
+    for node in np.flatnonzero(~tree.is_leaf):
+        column = model.model_.schema.columns[tree.feature[node]]
+        shown = column.render_bound(tree.threshold[node])
+        values = X[column.name]
+        assert ((values <= float(shown)) == (values <= tree.threshold[node])).all()
+        assert f"{column.name} <= {shown}" in model.rules()
+    far = model.model_.schema.columns[0]
+    assert far.digits == 6
+
+
+@pytest.mark.parametrize("digits", [0, 18, "6", 2.5])
+def test_digits_that_cannot_be_are_refused(digits):
+    with pytest.raises(InvalidArgumentError, match="digits of column 'x' must be 1 to 17"):
+        Column("x", "numeric", digits=digits)

@@ -51,6 +51,7 @@ from sureleaf.tree import (
     mixture,
     prune_pessimistic,
     prune_reduced_error,
+    with_digits,
 )
 from sureleaf.tree.pruning import (
     Repruning,
@@ -195,7 +196,7 @@ def fit_model(
         model = model.with_seen(seen_rows(rows, settings.n_threads))
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
         model = replace(model, schema=rows.table.schema_with_missing())
-    return model, resolved
+    return replace(model, schema=with_digits(model.schema, tree, rows.table.columns)), resolved
 
 
 _HIDDEN_SHARE, _HIDDEN_ERRORS = 0.01, 3.0

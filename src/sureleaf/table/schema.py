@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
@@ -20,7 +21,25 @@ MISSING: Final = -1
 UNSEEN: Final = -2
 """The code of a value that is not one of the categories of its column."""
 
+EXACT_DIGITS: Final = 17
+"""Significant digits that tell any two numbers of float64 apart."""
+
 _SHOWN_CATEGORIES: Final = 6
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """Round a number up to significant digits, as it is written in decimals.
+
+    Examples
+    --------
+    >>> rounded_up(1.209834493601315, 6), rounded_up(0.576, 6), rounded_up(-7.0, 6)
+    (1.20984, 0.576, -7.0)
+    """
+    exact = Decimal(repr(float(value)))
+    if not exact.is_finite() or exact.is_zero():
+        return value
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return float(exact.quantize(unit, ROUND_CEILING))
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,9 @@ class Column:
     # Whether training rows lack the value, so that rules say where missing values go. Columns that
     # differ in this alone are equal.
     has_missing: bool = field(default=False, compare=False)
+    # Significant digits of the thresholds that a tree has found in a column of numbers, in its
+    # rules; None writes all of them.
+    digits: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         self._check_kind()
@@ -67,6 +89,11 @@ class Column:
             raise InvalidArgumentError(
                 f"temporal of column {self.name!r} must be one of {', '.join(TEMPORALS)} for "
                 f"kind 'date' and None for the others; got {self.temporal!r}, kind {self.kind!r}."
+            )
+        if self.digits is not None and self.digits not in range(1, EXACT_DIGITS + 1):
+            raise InvalidArgumentError(
+                f"digits of column {self.name!r} must be 1 to {EXACT_DIGITS} or None; got "
+                f"{self.digits!r}."
             )
 
     def _check_categories(self) -> None:
@@ -127,6 +154,16 @@ class Column:
             return iso_text(float(value), str(self.temporal))
         return repr(float(value)).removesuffix(".0")
 
+    def render_bound(self, value: float) -> str:
+        """Write a threshold in a rule, rounded up to the digits that matter.
+
+        Examples
+        --------
+        >>> Column("age", "numeric", digits=6).render_bound(38.123456789)
+        '38.1235'
+        """
+        return self.render(value if self.digits is None else rounded_up(value, self.digits))
+
     def to_json(self) -> dict[str, Any]:
         """Return the column as a dict for `Schema.to_json`."""
         plain: dict[str, Any] = {"name": self.name, "kind": self.kind}
@@ -136,6 +173,8 @@ class Column:
             plain["temporal"] = self.temporal
         if self.has_missing:
             plain["has_missing"] = True
+        if self.digits is not None:
+            plain["digits"] = self.digits
         return plain
 
     def __repr__(self) -> str:
@@ -202,8 +241,9 @@ class Schema:
         """Return the schema as plain dicts, lists, text, bools and numbers.
 
         These are ``{"named": bool, "columns": [{"name", "kind", "categories"?, "temporal"?,
-        "has_missing"?}, ...]}``; ``categories`` (in code order) for categorical and ordered
-        columns, ``temporal`` for dates, ``has_missing`` if it is true. JSON keeps the types of
+        "has_missing"?, "digits"?}, ...]}``; ``categories`` (in code order) for categorical and
+        ordered columns, ``temporal`` for dates, ``has_missing`` if it is true, ``digits`` if rules
+        round thresholds. JSON keeps the types of
         categories: ``true``, ``1`` and ``1.5``.
         """
         return {"named": self.named, "columns": [column.to_json() for column in self.columns]}
@@ -219,6 +259,7 @@ class Schema:
                     tuple(part.get("categories", ())),
                     part.get("temporal"),
                     bool(part.get("has_missing", False)),
+                    part.get("digits"),
                 )
                 for part in plain["columns"]
             )

@@ -14,7 +14,7 @@ from sureleaf.tree.pruning import (
     prune_to_size,
 )
 from sureleaf.tree.routing import Routes, count_nodes, mixture, route
-from sureleaf.tree.rules import rules_text
+from sureleaf.tree.rules import rules_text, with_digits
 from sureleaf.tree.structure import CRITERIA, Tree, impurity_importances, node_impurity
 
 __all__ = [
@@ -39,4 +39,5 @@ __all__ = [
     "route",
     "rules_text",
     "thread_map",
+    "with_digits",
 ]

@@ -1,6 +1,7 @@
 """A tree as rules that people can read."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import percent
 from sureleaf.table import Column, Schema
+from sureleaf.table.encoded_table import Columns
+from sureleaf.table.schema import EXACT_DIGITS, rounded_up
 from sureleaf.tree.structure import Tree
 
 
@@ -25,13 +28,50 @@ def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
     ]
 
 
+READABLE_DIGITS = 6
+MOST_NODES = 1000
+"""Of a larger tree, which nobody reads as a whole, thresholds keep all digits."""
+
+
+def with_digits(schema: Schema, tree: Tree, columns: Columns) -> Schema:
+    """Return the schema with the digits that thresholds need in rules: six, or more.
+
+    Rounded up to these digits, every threshold parts the same rows as it does now.
+    """
+    if columns.are_codes or tree.n_nodes > MOST_NODES:  # codes are ranges of unknown values
+        return schema
+    own = list(schema.columns)
+    inner = np.flatnonzero(~tree.is_leaf & np.isfinite(tree.threshold))
+    for index in np.unique(tree.feature[inner]).tolist():
+        if own[index].kind != "numeric":
+            continue
+        values = columns[index]
+        bounds = [float(tree.threshold[node]) for node in inner if tree.feature[node] == index]
+        needed = [_digits_for(bound, values) for bound in bounds]
+        own[index] = replace(own[index], digits=max(needed))
+    return replace(schema, columns=tuple(own))
+
+
+def _digits_for(bound: float, values: NDArray[Any]) -> int:
+    """Return how many digits keep a bound, rounded up, below the next value."""
+    if rounded_up(bound, READABLE_DIGITS) == bound:
+        return READABLE_DIGITS
+    above = values[values > bound]
+    following = float(above.min()) if len(above) else np.inf
+    return next(
+        digits
+        for digits in range(READABLE_DIGITS, EXACT_DIGITS + 1)
+        if rounded_up(bound, digits) < following or digits == EXACT_DIGITS
+    )
+
+
 def _known_tests(tree: Tree, node: int, column: Column) -> list[str | None]:
     """Return for each branch which known values take it; None if only missing values do."""
     name = word(column.name)
     if tree.tests_missing(node):
         return [f"{name} is known", None]
     if column.kind != "categorical":
-        bound = word(column.render(float(tree.threshold[node])))
+        bound = word(column.render_bound(float(tree.threshold[node])))
         return [f"{name} <= {bound}", f"{name} > {bound}"]
     listed: list[list[str]] = [[] for _ in tree.branches(node)]
     for code, branch in enumerate(tree.categories(node).tolist()):

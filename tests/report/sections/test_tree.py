@@ -10,9 +10,6 @@ import pytest
 
 from sureleaf import TreeClassifier
 from sureleaf.report.sections.methods import _tree_definition
-from sureleaf.report.sections.tree import (
-    short_threshold,
-)
 from tests.report.document_check import check_document, walk
 from tests.report.tables import mixed, quick_report
 
@@ -139,12 +136,6 @@ def test_at_costs_methods_and_notes_are_about_costs() -> None:
 
 
 def test_rules_show_short_thresholds_that_separate_the_same_rows() -> None:
-    values = np.array([1.5, 2.000000001, 2.000000003, 7.0])
-    assert short_threshold(3.0000000123, values) == 3.0
-    assert short_threshold(2.0000000020001, values) == 2.000000002
-    assert short_threshold(1.5, values) == 1.5
-    assert short_threshold(1.2345611, np.array([1.2345611, 2.0])) == 1.23457
-    assert short_threshold(-0.00012345678, np.array([-0.00012345678, 2.0])) == -0.000123456
     X, y = mixed()
     tree = quick_report(X, y).to_dict()["tree"]
     size = np.array([np.nan if one is None else one for one in X["size"].to_pylist()])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
@@ -17,8 +16,7 @@ from sureleaf.report.estimates import finite
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.data import ColumnKind, column_kind
 from sureleaf.report.sections.data_checks import row_hashes
-from sureleaf.table import Column, EncodedTable
-from sureleaf.tree import Tree
+from sureleaf.table import Column
 from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 
 MAX_EXAMPLES = 40
@@ -237,7 +235,6 @@ def tree_section(results: ReportResults) -> TreeSection:
     tree = model.tree
     tested = np.unique(tree.feature[~tree.is_leaf]).tolist()
     columns = [model.schema.columns[index] for index in tested]
-    short = with_short_thresholds(tree, results.table)
     levels = model.levels()
     return TreeSection(
         n_leaves=tree.n_leaves,
@@ -259,9 +256,9 @@ def tree_section(results: ReportResults) -> TreeSection:
             )
             for column in columns
         ),
-        nodes=tuple(_nodes(results, tested, short)),
+        nodes=tuple(_nodes(results, tested)),
         rules=rules_text(
-            short, model.schema, model.classes, model.probabilities, model.predicted_classes
+            tree, model.schema, model.classes, model.probabilities, model.predicted_classes
         ),
         example_rows=tuple(_examples(results, tested, columns)),
         stability=_stability(model),
@@ -333,53 +330,10 @@ def _known_limits(results: ReportResults) -> list[str]:
     return limits
 
 
-READABLE_DIGITS = 6
-
-
-def with_short_thresholds(tree: Tree, table: EncodedTable) -> Tree:
-    """Return the tree with numbers for its rules that people can read.
-
-    Thresholds of numbers have six digits, or as many as separate the same rows of the table.
-    """
-    threshold = tree.threshold.copy()
-    for index in np.unique(tree.feature[~tree.is_leaf]).tolist():
-        if table.schema.columns[index].kind != "numeric":
-            continue
-        values = np.unique(table.columns[index][~np.isnan(table.columns[index])])
-        for node in np.flatnonzero(~tree.is_leaf & (tree.feature == index)).tolist():
-            threshold[node] = short_threshold(float(threshold[node]), values)
-    return replace(tree, threshold=threshold)
-
-
-def short_threshold(threshold: float, values: NDArray[Any]) -> float:
-    """Return the threshold with as few digits as separate the same sorted values, six or more.
-
-    Examples
-    --------
-    >>> values = np.array([1.2098344, 1.2098346, 5.0])
-    >>> short_threshold(3.123456789, values), short_threshold(1.209834493601315, values)
-    (3.12346, 1.2098345)
-    """
-    if not np.isfinite(threshold):
-        return threshold
-    after = int(np.searchsorted(values, threshold, side="right"))
-    low = values[after - 1] if after else -np.inf
-    high = values[after] if after < len(values) else np.inf
-    for digits in range(READABLE_DIGITS, 17):
-        text = f"{threshold:.{digits - 1}e}"
-        # A threshold that is a value itself may only be rounded up.
-        unit = f"1e{int(text.partition('e')[2]) - digits + 1}"
-        for short in (Decimal(text), Decimal(text) + Decimal(unit)):
-            if low <= float(short) < high:
-                return float(short)
-    return threshold
-
-
-def _nodes(results: ReportResults, tested: list[int], short: Tree) -> list[Node]:
-    """Describe the nodes; `short` has the thresholds that their texts show."""
+def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
     model = results.model
-    rules = leaf_rules(short, model.schema)
     tree = model.tree
+    rules = leaf_rules(tree, model.schema)
     column_index = {column: index for index, column in enumerate(tested)}
     line_of_leaf = {int(leaf): line for line, leaf in enumerate(results.leaves.leaf)}
     edges: dict[int, str] = {}
@@ -402,13 +356,10 @@ def _nodes(results: ReportResults, tested: list[int], short: Tree) -> list[Node]
             nodes.append(Node(**common | fields))
             continue
         column = model.schema.columns[tree.feature[node]]
-        tests = branch_tests(short, node, column)
+        tests = branch_tests(tree, node, column)
         edges |= dict(zip(tree.branches(node).tolist(), tests, strict=True))
         index = column_index[int(tree.feature[node])]
-        fields = _test_fields(results, node, index, column)
-        if fields["threshold_text"] is not None:
-            fields["threshold_text"] = column.render(float(short.threshold[node]))
-        nodes.append(Node(**common | fields))
+        nodes.append(Node(**common | _test_fields(results, node, index, column)))
     return nodes
 
 
@@ -423,7 +374,7 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
     return {
         "column": index,
         "threshold": finite(threshold) if has_bound else None,
-        "threshold_text": column.render(threshold) if has_bound else None,
+        "threshold_text": column.render_bound(threshold) if has_bound else None,
         "branch_of_category": branch_of.tolist() if column.kind == "categorical" else None,
         "children": tuple(tree.branches(node).tolist()),
         "shares": tuple(tree.branch_share[branches].tolist()),
