@@ -1,6 +1,7 @@
 """sureleaf report, and the gate that compares two reports, run in this process."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,18 @@ def test_a_saved_tree_is_reported_as_it_is(
     document = made(data, capsys, "--model", str(path))
     assert document["tree"]["rules"] == load(path).rules()
     assert str(tmp_path) not in document["provenance"]["command"]
+
+
+def test_a_report_and_fit_say_the_same_of_the_same_tree(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--target", "class", "--drop", "id", "--drop", "site", "--seed", "2"]
+    _, reported, _ = run(
+        capsys, "report", data, *options, "-o", tmp_path / "r.html", "--save-model",
+        tmp_path / "a.sureleaf", "--one-page",
+    )  # fmt: skip
+    _, fitted, _ = run(capsys, "fit", data, *options, "-o", tmp_path / "b.sureleaf")
+    expected = re.search(r"expected to (predict [\d.]+ % of unseen rows)", " ".join(fitted.split()))
+    assert expected is not None
+    assert expected.group(1) in " ".join(reported.split())
+    assert load(tmp_path / "a.sureleaf").rules() == load(tmp_path / "b.sureleaf").rules()

@@ -354,6 +354,7 @@ def _data(labels: Sequence[str], counts: list[float]) -> Document:
         "target": "kind",
         "rows": int(sum(counts)),
         "rows_left_out": 2,
+        "missing_cells": 0,
         "title": None,
         "unit": None,
         "groups": None,

@@ -198,10 +198,13 @@ def _show(result: Any, n_left_out: int, *written: Path | None) -> None:
     from rich.text import Text
 
     from sureleaf.cli.output import show
-    from sureleaf.commands.terminal import show_report
+    from sureleaf.commands.terminal import saved_expectation, show_report
 
     shown: list[Any] = [*show_report(result.document)]
     shown += [*options.unlabelled_note(n_left_out), ""]
     names = ("Report", "Report", "Saved")
     shown += [Text(f"{name}: {path}") for name, path in zip(names, written, strict=True) if path]
+    if written[-1] is not None:
+        model = result.tree.complete_model()
+        shown.append(Text(saved_expectation(model, result.document.data.unit), style="dim"))
     show(*shown)

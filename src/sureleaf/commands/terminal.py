@@ -19,6 +19,7 @@ from rich.text import Text
 
 from sureleaf.formatting import (
     NOTHING,
+    amount,
     count_of,
     interval,
     level_percent,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable
+    from sureleaf.model.tree_model import TreeModel
     from sureleaf.report.audit_report import AuditAnswer
     from sureleaf.report.document import ReportDocument
 
@@ -200,6 +202,18 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
     yield answers
     for warning in document.data.warnings[:MAX_WARNINGS]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
+
+
+def saved_expectation(model: "TreeModel", unit: str | None) -> str:
+    """Say what `fit` says of the tree of a report, and why the report has another figure."""
+    cost = model.expected_cost()
+    expected = f"predict {percent(model.levels().utility)} of unseen rows correctly"
+    if cost is not None:
+        expected = f"cost {amount(cost, unit)} per unseen row"
+    return (
+        "By the levels of its leaves, which sureleaf fit prints, this tree is expected to "
+        f"{expected}. The figure above is from the cross-validation of trees grown the same way."
+    )
 
 
 # Leaves, a fitted model, and ranked columns.

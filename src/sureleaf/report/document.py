@@ -165,6 +165,7 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
         sections["error"],
         sections["answer"],
         results.budget,
+        report_tree(results.request).missing,
     )
     return ReportDocument(
         schema=REPORT_SCHEMA, provenance=provenance, model=_model_text(results), **sections

@@ -80,6 +80,7 @@ class DataSection:
     unit: Annotated[str | None, "Unit of costs, such as €, if the user gave one."]
     rows: Annotated[int, "Rows with a label."]
     rows_left_out: Annotated[int, "Rows without a label."]
+    missing_cells: Annotated[int, "Missing values in the columns that are used."]
     groups: Annotated[str | None, "Names of the columns with groups and weights."]
     n_groups: Annotated[int | None, "Number of groups."]
     weights: Annotated[str | None, "Names of the columns with groups and weights."]
@@ -112,6 +113,7 @@ def data_section(results: ReportResults) -> DataSection:
         origin,
         unit=results.request.unit,
         rows=results.n_rows,
+        missing_cells=sum(column.missing for column in columns),
         groups=origin.group,
         n_groups=None if evaluation.groups is None else int(evaluation.groups.max()) + 1,
         weights=origin.weight,

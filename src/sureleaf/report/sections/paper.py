@@ -8,7 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from sureleaf.formatting import count, level_percent, measure_value, points, share_value
+from sureleaf.formatting import (
+    count,
+    level_percent,
+    listed,
+    measure_value,
+    points,
+    share_value,
+    upper_first,
+)
+from sureleaf.report.estimates import IntervalEstimate
 from sureleaf.report.request import Budget
 from sureleaf.report.sections.answer import AnswerSection
 from sureleaf.report.sections.data import DataSection
@@ -92,11 +101,13 @@ def paper_section(
     error: ErrorSection,
     answer: AnswerSection,
     budget: Budget,
+    missing: str,
 ) -> PaperSection:
-    """Write the paragraph from the other sections alone."""
+    """Write the paragraph from the other sections; `missing` is how the tree treats such values."""
     writer = _Writer()
     sentences = [
         *_sample_size(writer, data, tree),
+        *_missing_cells(writer, data, missing),
         *_validation(writer, tree, budget),
         *_calibration(writer, quality),
         *_performance(writer, quality, error, answer, tree),
@@ -142,6 +153,21 @@ def _sample_size(writer: _Writer, data: DataSection, tree: TreeSection) -> list[
     return sentences
 
 
+_TREATED = {
+    "branch": "each test of the tree sends rows without the value down the branch that the "
+    "training rows favour",
+    "fraction": "a row without the value goes down every branch of a test, weighted by the share "
+    "of the rows there",
+}
+
+
+def _missing_cells(writer: _Writer, data: DataSection, missing: str) -> list[str]:
+    cells = writer.number("data.missing_cells", data.missing_cells)
+    if not data.missing_cells:
+        return [f"Missing values: {cells}."]
+    return [f"Missing values: {cells}; none was imputed, and {_TREATED[missing]}."]
+
+
 def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]:
     number = writer.number
     leaves = number("tree.n_leaves", tree.n_leaves)
@@ -172,10 +198,16 @@ def _calibration(writer: _Writer, quality: QualitySection) -> list[str]:
     error = writer.number("quality.calibration.error.value", curve.error.value, measure_value)
     outside = writer.number("quality.calibration.outside", curve.outside)
     level = writer.number("quality.calibration.level", curve.level, level_percent)
-    return [
+    sentences = [
         f"The expected calibration error of the probabilities of {quality.labels[curve.class_]} "
         f"was {error}; bins outside the {level} band of a calibrated model: {outside}."
     ]
+    lines = [
+        _with_interval(writer, f"quality.calibration.{name}", f"calibration {name}", one)
+        for name, one in (("slope", curve.slope), ("intercept", curve.intercept))
+        if one is not None
+    ]
+    return [*sentences, *([f"{upper_first(listed(lines))}."] if lines else [])]
 
 
 _NAMES = {"accuracy": "Accuracy", "auc": "AUC", "cost": "Mean cost"}
@@ -220,13 +252,25 @@ def _performance(
 def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
     plain = measure_value if measure.name == "cost" else share_value
     write, ends = (_percent, points) if measure.name == "accuracy" else (plain, plain)
-    value = writer.number(f"{path}.value", measure.value, write)
-    clause = f"{_NAMES[measure.name]} on unseen rows was {value}"
-    if measure.low is None or measure.high is None:
+    name = f"{_NAMES[measure.name]} on unseen rows"
+    return _with_interval(writer, path, name, measure, write, ends)
+
+
+def _with_interval(
+    writer: _Writer,
+    path: str,
+    name: str,
+    estimate: IntervalEstimate,
+    write: Callable[[float], str] = measure_value,
+    ends: Callable[[float], str] = measure_value,
+) -> str:
+    value = writer.number(f"{path}.value", estimate.value, write)
+    clause = f"{name} was {value}"
+    if estimate.low is None or estimate.high is None:
         return f"{clause} (no valid interval)"
-    level = writer.number(f"{path}.level", measure.level, level_percent)
-    low = writer.number(f"{path}.low", measure.low, ends)
-    high = writer.number(f"{path}.high", measure.high, ends)
+    level = writer.number(f"{path}.level", estimate.level, level_percent)
+    low = writer.number(f"{path}.low", estimate.low, ends)
+    high = writer.number(f"{path}.high", estimate.high, ends)
     return f"{clause} ({level} interval {low} to {high})"
 
 
