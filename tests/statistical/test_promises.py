@@ -18,6 +18,7 @@ from benchmarks.quality.promises import (
     models,
     planned,
     rates,
+    stability,
     stratified,
 )
 from benchmarks.quality.promises.record import (
@@ -59,6 +60,9 @@ SHORT: dict[str, Callable[[], Iterator[Promise]]] = {
     "models that lean to a class": lambda: stratified.leaning(runs(30), (100,)),
     "certificates of leaves": lambda: certificates.fitted_trees(runs(100)),
     "confidence of leaves": lambda: levels.confidence("default", 1, 2, (100,)),
+    "many classes, and leaves by size": lambda: levels.held_out((3,), 1, (200,)),
+    "noise of many classes": lambda: levels.noise_of_classes(2, (200,)),
+    "trees of halves": lambda: stability.halves("step", 2, 200),
     "bagged trees": lambda: bags.levels(1),
     "utility of trees": lambda: levels.utility("default", 2, (100,)),
     "Student's t": lambda: many.student(400),
