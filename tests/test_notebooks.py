@@ -28,8 +28,8 @@ def printed(outputs: list[dict[str, Any]]) -> str:
     return "".join("".join(one["text"]) for one in outputs if one["output_type"] == "stream")
 
 
-def test_there_are_five_notebooks() -> None:
-    assert len(NOTEBOOKS) == 5
+def test_there_are_six_notebooks() -> None:
+    assert len(NOTEBOOKS) == 6
 
 
 @pytest.mark.usefixtures("levels_computed_once")

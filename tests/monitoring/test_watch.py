@@ -93,6 +93,18 @@ def test_a_class_that_changes_is_an_alarm_with_about_its_row():
     assert np.isnan(table_.decision_since[others]).all()
 
 
+def test_a_leaf_that_became_less_accurate_is_called_right_by_the_rows_since_then_alone():
+    X, y = table(23, 3000)
+    leaf = fitted().apply(X)
+    rng = np.random.default_rng(0)
+    turned = (leaf == np.bincount(leaf).argmax()) & (np.arange(3000) >= 2000)
+    watch = Watch(fitted()).add(X, np.where(turned & (rng.random(3000) < 0.48), 1 - y, y))
+    found = watch.leaves()
+    line = int(np.flatnonzero(np.isfinite(found.accuracy_since))[0])
+    assert found.verdict[line] == "unknown"
+    assert "Not enough rows since the change" in found.sentence[line]
+
+
 def test_other_shares_of_rows_are_an_alarm():
     X, y = table(9, 1500)
     kept = X[:, 0] > 0.7 * np.random.default_rng(0).random(1500)
@@ -138,6 +150,17 @@ def test_labels_that_come_later_count_in_the_leaf_of_their_row():
     same = ("n", "n_labelled", "accuracy", "low", "high", "share")
     for name in same:
         assert getattr(later.leaves(), name).tolist() == getattr(at_once.leaves(), name).tolist()
+
+
+def test_a_change_is_dated_by_the_rows_and_not_by_their_labels():
+    X, y = table(22, 1000)
+    leaf = fitted().apply(X)
+    turned = (leaf == np.bincount(leaf).argmax()) & (np.arange(1000) >= 500)
+    watch = (
+        Watch(fitted()).add(X, keys=range(1000)).label(np.where(turned, 1 - y, y), keys=range(1000))
+    )
+    since = watch.leaves().decision_since
+    assert 350 <= since[np.isfinite(since)].max() <= 650
 
 
 def test_a_key_that_has_its_label_is_not_counted_again():

@@ -80,7 +80,7 @@ CHANGES = {
     "alpha of text": lambda w: w.__setitem__("alpha", "0.05"),
     "another tree": lambda w: w.__setitem__("fingerprint", "0" * 64),
     "a tree that is no tree": lambda w: w.__setitem__("tree", "AAAA"),
-    "pending in no leaf": lambda w: w["pending"].__setitem__("key", 99),
+    "pending in no leaf": lambda w: w["pending"].__setitem__("key", [99, 1]),
     "history of nothing": lambda w: w["history"].append([5]),
 }
 

@@ -250,7 +250,8 @@ class WatchedLeaves(ColumnTable):
     """One row per leaf, with what the rows so far say; NaN where they say nothing.
 
     - `verdict`: of the decision: "right" or "wrong" if this is proven; "changed" if it is wrong and
-      the classes are not as was promised; else "unknown".
+      the classes are not as was promised; else "unknown". After an alarm about the accuracy, the
+      rows since the change decide whether it is "right".
     - `rows_needed`: rows with a label, of which so many would prove that the decision is right if
       the leaf is as was promised; NaN if it is already decided, or no number would.
     - `accuracy`, `low`, `high`: of the rows with a label, with limits that hold at all times and
@@ -288,7 +289,7 @@ class WatchCounts:
     - `leaves`: for each leaf, a stream of classes.
     - `whole`: a stream of right and wrong decisions.
     - `alarms`: by question, and leaf (-1 for the whole tree).
-    - `pending`: the leaf of rows whose label is still to come, by the digest of their key.
+    - `pending`: leaf and number of rows whose label is still to come, by the digest of their key.
     - `settled`: digests of the keys of all other rows.
     - `sources`: digests of what was added.
     - `new_categories`, `new_missing`: rows by column with what the fit has never seen there.
@@ -300,7 +301,7 @@ class WatchCounts:
     leaves: list[Stream]
     whole: Stream
     alarms: dict[tuple[str, int], Alarm] = field(default_factory=dict)
-    pending: dict[str, int] = field(default_factory=dict)
+    pending: dict[str, tuple[int, int]] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     sources: list[str] = field(default_factory=list)
     new_categories: dict[str, int] = field(default_factory=dict)
@@ -440,12 +441,16 @@ class Watch:
         line = np.where(is_leaf, line, len(ids))
         is_new, is_counted = np.ones((2, table.n_rows), dtype=bool)
         if digests is not None:
-            is_new, is_counted = self._settle(digests, line, codes)
-        self._note_columns(table, is_new)
+            known = np.array([self._is_known(one) for one in digests], dtype=bool)
+            is_new = ~known
         numbers = self.counts.n_rows + np.cumsum(is_new)
+        own = numbers.copy()
+        if digests is not None:
+            is_counted = self._settle(digests, line, codes, own)
+        self._note_columns(table, is_new)
         self._count_rows(line[is_new], numbers[is_new])
         is_counted &= codes >= 0
-        self._count_labels(line[is_counted], codes[is_counted], numbers[is_counted])
+        self._count_labels(line[is_counted], codes[is_counted], own[is_counted])
         self.counts.sources += sources
         self._remember()
         return self
@@ -467,43 +472,39 @@ class Watch:
         """
         codes = self._codes(y, len(keys))
         digests = self._digests(keys, len(codes)) or []
-        known = self.counts.settled | set(self.counts.pending)
-        unknown = [key for key, one in zip(keys, digests, strict=True) if one not in known]
+        unknown = [key for key, one in zip(keys, digests, strict=True) if not self._is_known(one)]
         if unknown:
             raise InvalidArgumentError(
                 f"keys must be those of rows that were added; got {unknown[0]!r} too. Add this row "
                 "with its cells; nothing was counted."
             )
         line = np.zeros(len(codes), dtype=np.intp)
-        _, is_counted = self._settle(digests, line, codes)
         numbers = np.full(len(codes), self.counts.n_rows)
-        is_counted &= codes >= 0
+        is_counted = self._settle(digests, line, codes, numbers) & (codes >= 0)
         self._count_labels(line[is_counted], codes[is_counted], numbers[is_counted])
         self._remember()
         return self
 
-    def _settle(
-        self, digests: list[str], line: NDArray[np.intp], codes: NDArray[np.intp]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows are new, and which have a label that was not counted before.
+    def _is_known(self, digest: str) -> bool:
+        return digest in self.counts.pending or digest in self.counts.settled
 
-        A row that was counted without its label keeps the leaf that it was in.
+    def _settle(
+        self, digests: list[str], line: NDArray[np.intp], codes: NDArray[np.intp], numbers: Counts
+    ) -> NDArray[np.bool_]:
+        """Keep which labels are known now; return which rows had no label before.
+
+        A row that was counted without its label gets the leaf and the number that it had.
         """
         pending, settled = self.counts.pending, self.counts.settled
-        is_new, is_counted = np.zeros((2, len(codes)), dtype=bool)
-        for row, digest in enumerate(digests):
-            is_new[row] = digest not in pending and digest not in settled
-            is_counted[row] = digest not in settled
-            if digest in settled:
-                continue
-            if digest in pending:
-                line[row] = pending[digest]
+        is_open = np.array([one not in settled for one in digests], dtype=bool)
+        for row in np.flatnonzero(is_open).tolist():
+            digest = digests[row]
+            line[row], numbers[row] = pending.pop(digest, (line[row], numbers[row]))
             if codes[row] < 0:
-                pending[digest] = int(line[row])
+                pending[digest] = int(line[row]), int(numbers[row])
             else:
-                pending.pop(digest, None)
                 settled.add(digest)
-        return is_new, is_counted
+        return is_open
 
     def _codes(self, y: Any, n_rows: int) -> NDArray[np.intp]:
         """Return the classes of labels as codes, -1 for those that are not known."""
@@ -760,19 +761,23 @@ class Watch:
             return "changed"
         if ("wrong", leaf) in self.counts.alarms:
             return "wrong"
-        now = self.counts.leaves[leaf].counts.astype(np.float64)
-        return "right" if self._is_right(leaf, now) else "unknown"
+        stream, alarm = self.counts.leaves[leaf], self.counts.alarms.get(("accuracy", leaf))
+        rows = [row for row, _ in stream.starts]
+        start = 0 if alarm is None else rows.index(alarm.since)
+        now = (stream.counts - stream.starts[start][1]).astype(np.float64)
+        return "right" if self._is_right(leaf, now, start) else "unknown"
 
-    def _is_right(self, leaf: int, counts: FloatArray) -> bool:
-        """Whether so many rows by class prove that no other decision is better."""
-        goal = -np.log(self.alpha / 4 / len(self.decisions))
+    def _is_right(self, leaf: int, counts: FloatArray, start: int = 0) -> bool:
+        """Whether so many rows by class since a start prove that no other decision is better."""
+        goal = -np.log(self.alpha / 4 / len(self.decisions) * start_share(start))
         return all(
             log_capital(counts, log_bets(-extra)) >= goal for extra in self._extra_costs(leaf)
         )
 
     def _rows_needed(self, leaf: int) -> float:
         shares = self.promise.classes[leaf]
-        if not self._is_right(leaf, MOST_ROWS * shares):
+        is_changed = ("accuracy", leaf) in self.counts.alarms
+        if is_changed or not self._is_right(leaf, MOST_ROWS * shares):
             return np.nan
         return float(smallest_count(lambda n: self._is_right(leaf, n * shares)))
 
@@ -797,6 +802,8 @@ class Watch:
             )
         elif verdict == "right":
             yield f"Still right: {label!s} is {best}."
+        elif np.isfinite(table.accuracy_since[leaf]):
+            yield (f"Not enough rows since the change to tell whether {label!s} is still {best}.")
         elif np.isfinite(needed):
             yield (
                 f"Not enough rows to tell: {n_labelled:,} with a label; about {needed:,.0f} are "

@@ -204,13 +204,16 @@ def _counts_of(content: dict[str, Any], watch: Watch) -> WatchCounts:
         whole=_stream_of(content["whole"], 2),
         settled={_text(one) for one in content["settled"]},
         sources=[_text(one) for one in content["sources"]],
-        pending={_text(key): _whole(leaf, n_leaves) for key, leaf in content["pending"].items()},
+        pending={
+            _text(key): (_whole(leaf, n_leaves), _whole(row, n_rows))
+            for key, (leaf, row) in content["pending"].items()
+        },
         new_categories={_text(k): _whole(n) for k, n in content["new_categories"].items()},
         new_missing={_text(k): _whole(n) for k, n in content["new_missing"].items()},
     )
     _check_labels(counts, watch)
     for question, leaf, row, since in content["alarms"]:
-        if question not in _QUESTIONS or not _whole(since, n_rows) <= _whole(row, n_rows):
+        if question not in _QUESTIONS or max(_whole(since), _whole(row)) > n_rows:
             raise Damaged("an alarm is not about its rows")
         stream = _alarmed_stream(counts, question, int(leaf))
         if since not in [one for one, _ in stream.starts]:
