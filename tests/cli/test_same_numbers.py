@@ -79,4 +79,4 @@ def test_commands_agree_on_every_number_of_the_same_name(
     assert fitted["utility"] == pytest.approx(report["tree"]["levels"]["utility"])
     told = " ".join(report["error"]["differences"])
     if case == "costs":
-        assert f"state a cost of {fitted['expected_cost']:.3f} per row" in told
+        assert f"the tree costs {fitted['expected_cost']:.3f} per row" in told

@@ -47,7 +47,7 @@ def watch(
 
     - sureleaf watch model.sureleaf new.csv --target class --state watch.json
 
-    - sureleaf watch model.sureleaf a.csv -t class --state watch.json -o watch.html
+    - sureleaf watch model.sureleaf a.csv -t class --state w.json -o watch.html
 
     - sureleaf watch model.sureleaf b.csv -t class --key id --state keyed.json
     """
