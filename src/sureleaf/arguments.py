@@ -496,11 +496,9 @@ def check_range(
     return array
 
 
-def check_rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:
+def check_rows(name: str, value: ArrayLike) -> FloatArray:
     """Check numbers of rows: 0 or more, fractions and infinity (the limit) included."""
-    return check_range(
-        name, value, lambda n: n >= 0, "a number of rows, 0 or more", _nan_advice, core=core
-    )
+    return check_range(name, value, lambda n: n >= 0, "a number of rows, 0 or more", _nan_advice)
 
 
 def check_finite_rows(name: str, value: ArrayLike, *, core: int = 0) -> FloatArray:

@@ -136,7 +136,7 @@ def interval(low: float | None, high: float | None, digits: int = 1) -> str:
     return f"{points(low, digits)} to {points(high, digits)}"
 
 
-def signed_points(difference: float | None, digits: int = 1) -> str:
+def signed_points(difference: float | None) -> str:
     """Write a difference of shares in percentage points, with its sign.
 
     Examples
@@ -146,13 +146,13 @@ def signed_points(difference: float | None, digits: int = 1) -> str:
     """
     if difference is None:
         return NOTHING
-    text = f"{abs(100 * difference):.{digits}f}"
+    text = f"{abs(100 * difference):.1f}"
     if float(text) == 0:
         return text
     return f"{'+' if difference > 0 else _MINUS}{text}"
 
 
-def signed_interval(low: float | None, high: float | None, digits: int = 1) -> str:
+def signed_interval(low: float | None, high: float | None) -> str:
     """Write the ends of an interval of a difference, in percentage points.
 
     Examples
@@ -160,7 +160,7 @@ def signed_interval(low: float | None, high: float | None, digits: int = 1) -> s
     >>> signed_interval(-0.0128, 0.052)
     '−1.3 to +5.2'
     """
-    return f"{signed_points(low, digits)} to {signed_points(high, digits)}"
+    return f"{signed_points(low)} to {signed_points(high)}"
 
 
 def signed_number(value: float | None) -> str:
