@@ -263,10 +263,10 @@ def array_of_numbers(X: Any) -> NDArray[Any] | None:
     The kernel reads most dtypes where they are in memory; the others become float64. Sparse arrays
     and lists of rows of Python's numbers become arrays of float64.
     """
-    if _is_sparse(X):
-        X = X.toarray()
-    elif type(X) is list:
+    if type(X) is list:
         X = _list_of_numbers(X)
+    elif type(X) is not np.ndarray and _is_sparse(X):
+        X = X.toarray()
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "iuf":
         return None
     return X if MatrixColumns.can_read(X) else as_float64(X)
