@@ -17,7 +17,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import sureleaf
-from sureleaf import TreeClassifier, folds
+from sureleaf import TreeClassifier, arguments, folds
+from sureleaf.cli.options import TableOptions
 from sureleaf.designs import KFold
 from sureleaf.errors import (
     InvalidArgumentError,
@@ -25,6 +26,7 @@ from sureleaf.errors import (
     MemoryLimitWarning,
     UnseenCategoryWarning,
 )
+from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
 from sureleaf.model import cross_fitting, halves
 from sureleaf.model.fitting import fit_model
@@ -285,6 +287,20 @@ try:
 finally:
     print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9)
 """
+
+
+def test_an_evaluation_says_what_the_trees_of_its_folds_need(tmp_path, monkeypatch):
+    monkeypatch.setattr(arguments, "thread_count", lambda n_jobs: n_jobs or 2)
+    rng = np.random.default_rng(0)
+    columns = {"x": rng.normal(size=200_000), "y": rng.integers(0, 2, 200_000)}
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(columns), path)
+    options = TableOptions(CsvFormat())
+    for is_evaluated, n_bytes in ((False, 280), (True, 592)):
+        with pytest.warns(MemoryLimitWarning, match=f"{n_bytes * 200_000 / 1e9:.2g} GB for the"):
+            options.read_batches(
+                path, "y", "16MB", jobs=1, grows_large_trees=True, is_evaluated=is_evaluated
+            )
 
 
 @pytest.mark.slow

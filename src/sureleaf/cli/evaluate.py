@@ -9,7 +9,6 @@ from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
-    from sureleaf.commands.question import Question
     from sureleaf.evaluation.designs import Design
 
 
@@ -59,6 +58,7 @@ def evaluate(
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import fitted_for
+    from sureleaf.commands.question import Question
 
     options.check_output(save, data, classes.cost)
     is_bootstrap = isinstance(design, designs.Bootstrap)
@@ -69,7 +69,12 @@ def evaluate(
                 "bootstrap; got --model, --bagged or --design bootstrap. Leave it out, or evaluate "
                 "a sample of the rows in one file, without --memory."
             )
-        question = _read_batches(data, target, table, memory)
+        is_large = tree.make().settings().pruning is not None
+        rows = table.read_batches(
+            data, target, memory, jobs=jobs, grows_large_trees=is_large, is_evaluated=True
+        )
+        labels = rows.classes[rows.labels]
+        question = Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)
     else:
         question = table.read(data, target)
     running: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
@@ -92,13 +97,3 @@ def evaluate(
     else:
         text = terminal.show_evaluation(evaluation, summary, errors)
         show(*text, *options.unlabelled_note(question.n_left_out))
-
-
-def _read_batches(
-    data: Path, target: str, table: options.TableOptions, memory: str | None
-) -> "Question":
-    from sureleaf.commands.question import Question
-
-    rows = table.read_batches(data, target, memory)
-    labels = rows.classes[rows.labels]
-    return Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)

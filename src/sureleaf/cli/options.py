@@ -189,7 +189,8 @@ class TableOptions:
         memory: str | None,
         *,
         jobs: int | None = None,
-        grows_large_trees: bool | None = None,
+        grows_large_trees: bool,
+        is_evaluated: bool = False,
     ) -> "SourceRows":
         """Read a table in batches; rows without a label are left out, as from one in memory."""
         from sureleaf.arguments import thread_count
@@ -201,8 +202,9 @@ class TableOptions:
             Roles(target, self.weight, self.group, self.drop, skips_unlabelled=True),
             categorical_features=kinds or "auto",
             memory=memory,
-            n_threads=thread_count(jobs),
+            n_threads=thread_count(None if is_evaluated else jobs),
             grows_large_trees=grows_large_trees,
+            n_jobs=(jobs or 1) if is_evaluated else None,
         )
 
 

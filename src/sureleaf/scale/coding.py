@@ -331,7 +331,8 @@ def _hash_by_value(column: Any) -> NDArray[np.uint64]:
     coded = column.combine_chunks().dictionary_encode()
     values = [*coded.dictionary.to_pylist(), None]
     hashes = np.array([zlib.crc32(repr(value).encode()) for value in values], np.uint64)
-    return hashes[coded.indices.fill_null(len(values) - 1).to_numpy()]
+    of_rows: NDArray[np.uint64] = hashes[coded.indices.fill_null(len(values) - 1).to_numpy()]
+    return of_rows
 
 
 def summarize_parts(parts: Any, plan: ColumnPlan, n_rows: int) -> Summary:

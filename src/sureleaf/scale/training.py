@@ -83,19 +83,29 @@ ROW_BYTES: Final = 40
 TREE_BYTES: Final = 60
 """Per row, class and tree in flight, if trees are pruned or levels are cross-fitted: of labels
 without any pattern, a tree is nearly as large as the table before it is pruned."""
+_PREDICTION_BYTES: Final = 24
+"""Per row and class, and per row: the predictions of an evaluation."""
 _FIXED_BYTES: Final = 330_000_000
 """The libraries, and the batches that are read."""
 
 
 def say_what_fit_needs(
-    coding: Coding, limit: int, *, n_threads: int, grows_large_trees: bool
+    coding: Coding, limit: int, *, n_threads: int, grows_large_trees: bool, n_jobs: int | None
 ) -> None:
-    """Warn before a fit that needs more than its memory for codes, histograms and rows."""
+    """Warn before a fit that needs more than its memory for codes, histograms and rows.
+
+    With `n_jobs`, before an evaluation by so many workers.
+    """
     n_rows, n_classes, n_columns = coding.n_rows, len(coding.classes), len(coding.schema)
     for_rows = n_rows * ROW_BYTES
+    if n_jobs is not None:
+        for_rows += n_rows * _PREDICTION_BYTES * (n_classes + 1)
     less = ""
     if grows_large_trees:
-        n_trees = 1 + trees_at_once(n_rows, n_columns, n_threads)
+        n_fits = 1
+        if n_jobs is not None:
+            n_fits = n_jobs if n_jobs > 1 else trees_at_once(n_rows, n_columns, n_threads)
+        n_trees = n_fits * (1 + trees_at_once(n_rows, n_columns, max(1, n_threads // n_fits)))
         for_rows += n_rows * TREE_BYTES * n_classes * n_trees
         less = (
             " A fit with pruning=None (--tree pruning=none), levels_from='training' (--levels-from "
@@ -166,12 +176,13 @@ def read_rows(
     memory: Any = None,
     n_threads: int = 1,
     grows_large_trees: bool | None = None,
+    n_jobs: int | None = None,
 ) -> SourceRows:
     """Read a source twice, once for a summary and once for the codes of its rows.
 
     Codes that need more than `memory` (bytes, or text such as "2GB") are written to a temporary
     file. With `grows_large_trees`, which says what the rows are for, the user is told after the
-    first pass, and before any tree is grown, what a fit will need.
+    first pass, and before any tree is grown, what a fit will need, or an evaluation by `n_jobs`.
     """
     limit = memory_bytes(memory)
     parts: Parts = LocalParts(source.parts, n_threads)
@@ -179,7 +190,13 @@ def read_rows(
     n_rows = sum(part.n_rows for part in source.parts)
     coding = Coding.of(summary := summarize_parts(parts, plan, n_rows), plan)
     if memory is not None and grows_large_trees is not None:
-        say_what_fit_needs(coding, limit, n_threads=n_threads, grows_large_trees=grows_large_trees)
+        say_what_fit_needs(
+            coding,
+            limit,
+            n_threads=n_threads,
+            grows_large_trees=grows_large_trees,
+            n_jobs=n_jobs,
+        )
     empty = coding.no_rows()
     is_spilled = _CODE_COPIES * coding.n_code_bytes > limit
     store = CodeStore(empty, coding.n_rows, is_spilled=is_spilled)
