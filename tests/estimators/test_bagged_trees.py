@@ -157,7 +157,7 @@ def test_out_of_bag_asks_as_many_trees_as_there_are_and_only_those_that_did_not_
     judged = ~np.isnan(slow[:, 0])
     hits = slow[judged].argmax(axis=1) == y[judged]
     assert model.oob_levels_.utility == pytest.approx(hits.mean())
-    assert model.oob_error_ == pytest.approx(1 - hits.mean())
+    assert model.oob_score_ == pytest.approx(hits.mean())
     assert model.oob_levels_.n_in_every_bag == (~judged).sum()
 
 
@@ -409,7 +409,7 @@ def test_names_of_scikit_learns_forest_say_the_same():
     X, y = rows()
     model = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(X, y)
     np.testing.assert_array_equal(model.oob_decision_function_, model.oob_proba_)
-    assert model.oob_score_ == 1 - model.oob_error_ == model.oob_levels_.utility
+    assert model.oob_score_ == model.oob_levels_.utility
     each = np.array([tree.feature_importances_ for tree in model.estimators_])
     np.testing.assert_allclose(model.feature_importances_, each.mean(axis=0), rtol=1e-12)
     assert model.feature_importances_.sum() == pytest.approx(1.0)

@@ -170,7 +170,7 @@ def test_loaded_bags_say_what_the_saved_ones_said(tmp_path, calibration, n_class
     again = saved(model, tmp_path)
     same(model, again, X)
     assert again.oob_levels_ == model.oob_levels_
-    assert again.oob_error_ == model.oob_error_
+    assert again.oob_score_ == model.oob_score_
     np.testing.assert_array_equal(
         model.predict_proba(X, voting=True), again.predict_proba(X, voting=True)
     )

@@ -115,8 +115,8 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         first used, like the next ones:
     oob_levels_ : OutOfBagLevels
         Agreement and utility, with the interval of the utility.
-    oob_score_, oob_error_ : float
-        The share of the training rows that is predicted correctly and wrongly out of bag.
+    oob_score_ : float
+        The share of the training rows that is predicted correctly out of bag.
     feature_importances_ : ndarray of shape (n_columns,)
         Each column's share of the decrease of impurity, the mean over the trees.
     schema_ : Schema
@@ -330,11 +330,6 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
     def oob_levels_(self) -> OutOfBagLevels:
         """Agreement of the trees and utility, by rows that are not in their bags."""
         return self.complete_model().require_out_of_bag().levels
-
-    @property
-    def oob_error_(self) -> float:
-        """The share of the training rows whose out-of-bag prediction is wrong."""
-        return 1.0 - self.oob_levels_.utility
 
     @property
     def oob_score_(self) -> float:
