@@ -903,13 +903,14 @@ class Watch:
         counts, n_leaves = self.counts, len(self.decisions)
         low, high = self.whole_sequence()
         alarm = counts.alarms.get(("accuracy", -1))
-        every = [(row, n.sum(), right.sum()) for row, n, right in counts.history]
-        whole = self._history(np.array(every), self.alpha / 4) if every else []
+        points = np.zeros((len(counts.history), 1 + n_leaves, 3))
+        for point, (row, labelled, right) in zip(points, counts.history, strict=True):
+            point[:, 0] = row
+            point[0, 1:] = labelled.sum(), right.sum()
+            point[1:, 1:] = np.column_stack([labelled, right])
+        whole = self._history(points[:, 0], self.alpha / 4)
         drawn = [
-            self._history(
-                np.array([(row, n[leaf], right[leaf]) for row, n, right in counts.history]),
-                self.alpha / 4 / n_leaves,
-            )
+            self._history(points[:, 1 + leaf], self.alpha / 4 / n_leaves)
             for leaf in range(n_leaves)
         ]
         n = counts.n_labelled
