@@ -237,6 +237,22 @@ def test_a_bootstrap_is_averaged_row_by_row_with_efrons_standard_error() -> None
     assert loss.high - loss.value == pytest.approx(loss.value - loss.low)
 
 
+@pytest.mark.parametrize(
+    "design",
+    [Holdout(), RepeatedHoldout(4), KFold(5), KFold(5, repeats=2), LeaveOneOut(), Bootstrap(10)],
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_accuracy_and_its_complement_have_one_interval(design: Any, grouped: bool) -> None:
+    groups = np.arange(120) // 3 if grouped else None
+    judged = evaluate(Nearest(), X, Y, groups=groups, random_state=5, design=design)
+    right = judged.estimate("accuracy")
+    for measure in ("error", "zero_one_loss"):
+        wrong = judged.estimate(measure)
+        mirrored = (1 - wrong.value, 1 - wrong.high, 1 - wrong.low)
+        assert (right.value, right.low, right.high) == pytest.approx(mirrored)
+        assert right.method == wrong.method
+
+
 def test_groups_widen_the_interval_of_a_model() -> None:
     groups = np.repeat(np.arange(12), 10)
     labels = groups % 2

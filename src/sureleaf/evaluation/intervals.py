@@ -409,7 +409,8 @@ def out_of_bag_mean(
     the row is in the sample.
 
     The standard error is (38) of [1]_: the influence of a row is ``(2 + 1/(n-1)) (E_i - E) / n +
-    sum_b (N_ib - mean N_i) q_b``. From its square, the noise of a finite number of samples is
+    sum_b (N_ib - mean N_i) q_b``, with q_b of the losses less E: so losses and gains have the same
+    standard error, and less noise. From its square, the noise of a finite number of samples is
     subtracted, ``n sum_b (q_b - mean q)^2`` [2]_. The result is unbiased but varies much if there
     are fewer samples than rows, so it is at least the standard error of as many independent rows.
     How much it varies is known: with other samples, each of the n influences would differ by a
@@ -439,7 +440,8 @@ def out_of_bag_mean(
     missing = int((n_terms == 0).sum())
     if not math.isfinite(value):
         return OutOfBagMean(value, math.nan, row_means, missing)
-    shares = (own * (scale / n_terms[used])).sum(axis=1) / n
+    centred_own = np.where(out[:, used], own - value, 0.0)
+    shares = (centred_own * (scale / n_terms[used])).sum(axis=1) / n
     centred = counts[:, used] - counts[:, used].mean(axis=0)
     direct = scale * (row_means[used] - value)
     influence = direct + (scale * row_means[used] - value) * (1 + 1 / (n - 1))

@@ -19,7 +19,7 @@ from sureleaf.evaluation.intervals import (
     corrected_resampled,
     out_of_bag_mean,
 )
-from sureleaf.evaluation.measures.named import Measure, Scored
+from sureleaf.evaluation.measures.named import NAMED, Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_interval, delong_one_vs_rest
 from sureleaf.evaluation.measures.rates import count_pairs, ratio
 from sureleaf.levels.intervals import Interval, clopper_pearson, normal_reach
@@ -151,6 +151,7 @@ def estimate(
     if of is None:
         of = "model" if kind == "holdout" else "algorithm"
     check_choice("of", of, ("model", "algorithm"))
+    measure = _by_decisions(evaluation, measure)
     question = _of_model if of == "model" else _of_algorithm
     result = question(evaluation, measure, level)
     result = _with_width(result, evaluation, measure)
@@ -164,6 +165,18 @@ def estimate(
         high=min(result.high, measure.high),
         method=result.method + note,
     )
+
+
+def _by_decisions(evaluation: "Evaluation", measure: Measure) -> Measure:
+    """Return the error rate for a 0/1 loss of probabilities that is the same for every row.
+
+    They differ where a decision is not for the most probable class: at costs, or in a tie.
+    """
+    if not (measure.counted and measure.needs_probabilities):
+        return measure
+    rows, error = evaluation.scored(), NAMED["error"]
+    is_same = np.array_equal(measure.counted(rows), error.counted(rows))  # type: ignore[misc]
+    return error if is_same else measure
 
 
 def _with_width(result: Estimate, evaluation: "Evaluation", measure: Measure) -> Estimate:
