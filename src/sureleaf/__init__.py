@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sureleaf.comparison import (
         Comparison,
         auc_difference,
-        bayesian_signed_rank,
         bootstrap_difference,
         compare,
         compare_many,
@@ -87,7 +86,6 @@ __all__ = [
     "__version__",
     "auc_difference",
     "audit",
-    "bayesian_signed_rank",
     "bootstrap_difference",
     "bootstrap_error",
     "compare",
@@ -123,7 +121,6 @@ _LAZY = {
     "sureleaf.comparison": (
         "Comparison",
         "auc_difference",
-        "bayesian_signed_rank",
         "bootstrap_difference",
         "compare",
         "compare_many",

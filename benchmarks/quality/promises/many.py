@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.quality.promises.record import LEVEL, Promise, coverage, false_positives, shown
-from sureleaf.comparison import bayesian_signed_rank, compare_many, one_sample_t
+from benchmarks.quality.promises.record import Promise, coverage, false_positives, shown
+from sureleaf.comparison import compare_many, one_sample_t
 
 
 def pools(runs: int, sizes: tuple[int, ...] = (10, 30)) -> Iterator[Promise]:
@@ -37,23 +37,6 @@ def pools(runs: int, sizes: tuple[int, ...] = (10, 30)) -> Iterator[Promise]:
                     yield false_positives(
                         f"{name}: {kind}", setting, count / runs, runs, default=True
                     )
-    yield from _posterior(rng, min(runs, 1000))
-
-
-def _posterior(rng: np.random.Generator, runs: int) -> Iterator[Promise]:
-    for n_datasets in (10, 30):
-        sure = 0
-        for run in range(runs):
-            found = bayesian_signed_rank(rng.normal(size=n_datasets), draws=1000, random_state=run)
-            sure += max(found.better, found.worse) > LEVEL
-        yield false_positives(
-            "Bayesian signed rank: posterior above .95 on either side, without a difference",
-            f"{n_datasets} data sets, margin 0",
-            sure / runs,
-            runs,
-            nominal=0.10,
-            warning="a posterior probability, not a test; few data sets",
-        )
 
 
 def student(runs: int, sizes: tuple[int, ...] = (5, 20, 100)) -> Iterator[Promise]:

@@ -3,8 +3,6 @@
 from sureleaf.comparison.multiple_models import (
     ManyComparison,
     Pair,
-    SignedRankPosterior,
-    bayesian_signed_rank,
     compare_many,
     holm,
 )
@@ -26,9 +24,7 @@ __all__ = [
     "DifferenceTest",
     "ManyComparison",
     "Pair",
-    "SignedRankPosterior",
     "auc_difference",
-    "bayesian_signed_rank",
     "bootstrap_difference",
     "compare",
     "compare_many",

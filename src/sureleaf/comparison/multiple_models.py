@@ -28,9 +28,6 @@ ENOUGH_DATASETS = 10
 
 N_PERMUTATIONS = 20_000
 
-PRIOR_STRENGTH = 0.5
-"""Weight of the pseudo-observation at 0 of the Bayesian test, in data sets."""
-
 
 @dataclass(frozen=True)
 class Pair:
@@ -237,79 +234,3 @@ def _checked_scores(scores: ArrayLike, names: Sequence[str] | None) -> tuple[Flo
             f"got {labels}."
         )
     return table, labels
-
-
-# The Bayesian signed-rank test: a Dirichlet process with one pseudo-observation at 0. Each draw of
-# weights w gives the shares of pairs of data sets whose mean difference lies below, inside and
-# above the margin; the largest share wins the draw.
-
-
-@dataclass(frozen=True)
-class SignedRankPosterior:
-    """Probabilities that the first algorithm is better, practically equivalent, or worse.
-
-    Differences up to `margin` count as equivalent. `simulation_error` is the largest standard error
-    of the three, from the number of draws.
-    """
-
-    better: float
-    equivalent: float
-    worse: float
-    margin: float
-    simulation_error: float
-
-    def __repr__(self) -> str:
-        return (
-            f"better {self.better:.4f}, equivalent {self.equivalent:.4f}, "
-            f"worse {self.worse:.4f} (margin {self.margin:g}, "
-            f"simulation error {self.simulation_error:.4f})"
-        )
-
-
-def bayesian_signed_rank(
-    differences: ArrayLike,
-    *,
-    margin: float = 0.0,
-    draws: int = 50_000,
-    random_state: int = 0,
-) -> SignedRankPosterior:
-    """Return the probability that the first of two algorithms is better over data sets.
-
-    Differences are first minus second, in a score of which higher is better; up to `margin` they
-    count as equivalent. The pseudo-observation at 0 weighs as much as half a data set.
-
-    References
-    ----------
-    .. [1] Benavoli, A., Corani, G., Demšar, J. and Zaffalon, M. (2017). Time for a change: a
-       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
-       Learning Research 18, 1-36.
-
-    Examples
-    --------
-    >>> posterior = bayesian_signed_rank([0.03, -0.02, 0.01, -0.01, 0.02, -0.03], margin=0.05)
-    >>> posterior.equivalent
-    1.0
-    """
-    observed = np.asarray(differences, dtype=float)
-    if observed.ndim != 1 or observed.size < 1 or not np.isfinite(observed).all():
-        raise InvalidArgumentError(
-            f"differences must be a list of finite numbers, one per data set; got {differences!r}."
-        )
-    if margin < 0 or draws < 1:
-        raise InvalidArgumentError(
-            f"margin must be 0 or more and draws at least 1; got {margin!r} and {draws!r}."
-        )
-    points = np.concatenate([[0.0], observed])
-    sums = points[:, None] + points[None, :]
-    above = (sums > 2 * margin).astype(float)
-    below = (sums < -2 * margin).astype(float)
-    strengths = np.concatenate([[PRIOR_STRENGTH], np.ones(observed.size)])
-    weights = np.random.default_rng(random_state).dirichlet(strengths, size=draws)
-    better = np.einsum("di,di->d", weights @ above, weights)
-    worse = np.einsum("di,di->d", weights @ below, weights)
-    shares = np.column_stack([better, 1 - better - worse, worse])
-    # Draws that tie are divided equally, so that swapping the algorithms swaps the result.
-    first = np.isclose(shares, shares.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
-    won = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
-    error = float(np.sqrt(won * (1 - won) / draws).max())
-    return SignedRankPosterior(float(won[0]), float(won[1]), float(won[2]), margin, error)

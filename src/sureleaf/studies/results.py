@@ -19,8 +19,6 @@ import sureleaf
 from sureleaf.comparison import compare
 from sureleaf.comparison.multiple_models import (
     ManyComparison,
-    SignedRankPosterior,
-    bayesian_signed_rank,
     compare_many,
 )
 from sureleaf.errors import InvalidArgumentError, SureleafError
@@ -201,23 +199,6 @@ def _rank_learners(
     )
 
 
-def _signed_rank(
-    estimates: Estimates, first: str, second: str, measure: str, *, margin: float
-) -> SignedRankPosterior | None:
-    """Return how probably the first learner is better, equivalent or worse on a new data set.
-
-    Differences up to the margin are equivalent. None without a common data set.
-    """
-    sign = 1.0 if find_measure(measure).greater_is_better else -1.0
-    pairs = [(row[first], row[second]) for row in estimates.values()]
-    differences = [
-        sign * (a.value - b.value)
-        for a, b in pairs
-        if a is not None and b is not None and np.isfinite(a.value - b.value)
-    ]
-    return bayesian_signed_rank(differences, margin=margin, random_state=0) if differences else None
-
-
 # ---- the document --------------------------------------------------------------------------------
 
 STUDY_SCHEMA = "sureleaf-study/1"
@@ -243,12 +224,12 @@ class UndefinedMeasure:
 
 @dataclass(frozen=True)
 class LearnerPair:
-    """Two learners: how many data sets have each verdict, and the posterior over data sets."""
+    """Two learners: how many data sets have each verdict, and Wilcoxon's p over all, by Holm."""
 
     first: str
     second: str
     verdicts: dict[str, int]
-    posterior: SignedRankPosterior | None
+    p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -364,18 +345,17 @@ class _Measure:
     def results(self) -> MeasureResults:
         """Return the results over all data sets."""
         rows = (EstimateRow(data, tuple(row.values())) for data, row in self._estimates.items())
-        return MeasureResults(
-            self._name,
-            tuple(rows),
-            tuple(self._undefined),
-            _rank_learners(self._estimates, self._name, level=self._level),
-            tuple(self._pair(*pair) for pair in self._verdicts),
+        ranking = _rank_learners(self._estimates, self._name, level=self._level)
+        tests = [] if ranking is None else ranking.pairs
+        p_values = {frozenset((one.first, one.second)): one.adjusted_p_value for one in tests}
+        pairs = (
+            LearnerPair(
+                *pair, {one: counts[one] for one in VERDICTS}, p_values.get(frozenset(pair))
+            )
+            for pair, counts in self._verdicts.items()
         )
-
-    def _pair(self, first: str, second: str) -> LearnerPair:
-        counts = self._verdicts[first, second]
-        posterior = _signed_rank(self._estimates, first, second, self._name, margin=self._margin)
-        return LearnerPair(first, second, {one: counts[one] for one in VERDICTS}, posterior)
+        undefined = tuple(self._undefined)
+        return MeasureResults(self._name, tuple(rows), undefined, ranking, tuple(pairs))
 
 
 def study_answer(document: StudyDocument) -> str:
