@@ -188,7 +188,7 @@ def with_hints(
                 )
         init(self, *args, **parameters)
 
-    return checked  # type: ignore[return-value]  # mypy: self has a name here and none there
+    return checked
 
 
 def check_parameters(given: dict[str, Any]) -> None:
