@@ -34,6 +34,7 @@ from sureleaf import (
     TreeClassifier,
     audit,
 )
+from sureleaf.model.leaf_table import kind_of_confidence
 from tests.naive.audit import count
 from tests.scale.tables import in_parts
 
@@ -254,6 +255,7 @@ def test_training_rows_give_a_warning_and_the_levels_of_the_theory():
     model = tree(max_depth=2)
     with pytest.warns(TrainingRowsWarning, match="too optimistic"):
         found = audit(model, X[SEEN], Y[SEEN], rows="training")
+    assert found.notes()[-1] == kind_of_confidence("training")
     y, n = found.leaves.counts.max(axis=1), found.leaves.n
     p = sureleaf.levels.estimate_p_max(y, n)
     assert found.leaves.probability == pytest.approx(p)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sureleaf.model.leaf_table import kind_of_confidence
 from tests.cli.command import run, sureleaf_here
 
 
@@ -35,6 +36,7 @@ def test_rows_are_explained_with_what_would_change_them(capsys, files):
     assert "Row 10:" in text
     assert "Row 11:" not in text
     assert "2 more rows: --all explains them." in text
+    assert text.endswith(kind_of_confidence("cross_fit"))
     code, out, _ = run(capsys, "explain", *files, "--all", "--json")
     found = json.loads(out)
     assert (code, found["rows"], len(found["explanations"])) == (0, 12, 12)

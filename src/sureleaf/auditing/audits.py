@@ -31,6 +31,7 @@ from sureleaf.evaluation.measures import calibration_line
 from sureleaf.formatting import interval, level_percent, measure_value, percent
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable, json_value
+from sureleaf.model.leaf_table import kind_of_confidence
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.model.weak_leaves import rows_of_theory
 
@@ -444,14 +445,15 @@ class Audit:
 
     def notes(self) -> list[str]:
         """Return remarks on the rows and on probabilities that do not agree with them."""
-        notes = []
+        notes: list[str] = []
         if self.rows == "training":
             notes.append(
                 "The model was trained on these rows, so every figure here is too good. Audit it "
                 "with rows that it was not trained on."
             )
         outside = self.outside_note
-        return [*notes, *self.remarks, *([] if outside is None else [outside])]
+        kind = kind_of_confidence("training" if self.rows == "training" else "held_out")
+        return [*notes, *self.remarks, *([] if outside is None else [outside]), kind]
 
     @property
     def outside_note(self) -> str | None:

@@ -50,6 +50,7 @@ def explain(
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands.predictions import load_tree
     from sureleaf.files import read_file
+    from sureleaf.model.leaf_table import kind_of_confidence
 
     tree = options.decided_by(load_tree(model, "explain"), cost)
     rows = encoded_rows(tree, read_file(data, csv=table.csv))
@@ -70,3 +71,4 @@ def explain(
         show(Text(f"Row {number}: {one}"), "")
     if n_rows < rows.n_rows:
         show(f"{rows.n_rows - n_rows:,} more rows: --all explains them.")
+    show(Text(kind_of_confidence(tree.model_.evidence.source), style="dim"))

@@ -810,6 +810,7 @@ def show_audit(audit: "Audit", answer: "AuditAnswer") -> Iterator[RenderableType
         yield from _rules(table, shown)
     yield _audit_table(audit, table, shown)
     yield from _hidden(table.n, shown, "--json has all of them")
+    yield f"[dim]{escape(audit.notes()[-1])}[/dim]"
 
 
 def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
