@@ -3,16 +3,16 @@
 `fit_model` reads `fit_tree`, which reads `_build_by_penalty`: there each step is one line.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import check_number
+from sureleaf.arguments import FloatArray, check_number
 from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, warn_caller
 from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
@@ -530,53 +530,65 @@ def _with_chosen_penalty(
     return replace(settings, penalties=candidates, ccp_alpha=penalty)
 
 
-@dataclass(frozen=True)
-class PenaltyRule:
-    """How the penalty per leaf of a pruning is chosen from tests of the trees of folds.
+@dataclass(frozen=True, eq=False)
+class _SizeRule:
+    """The smallest tree within the margin, for pruning="auto".
 
-    `node_alphas` gives the penalty at which each inner node of a tree is cut. `fold_sums` takes a
-    tree, one or more sets of test rows and penalties, and gives sums over each set, one line per
-    penalty; the sums of several folds add up. `choose` takes penalties and sums, and gives the
-    chosen penalty.
+    - `node_alphas`: the penalty at which each inner node of a tree is cut.
+    - `fold_sums`: sums over each set of test rows, one line per penalty; those of folds add up.
+    - `choose`: the best of some penalties by their sums.
     """
 
-    node_alphas: NodeAlphas
-    fold_sums: Callable[
-        [Tree, Sequence[TrainingRows], NDArray[np.float64]], list[NDArray[np.float64]]
-    ]
-    choose: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    settings: TreeSettings
+
+    def node_alphas(self, tree: Tree) -> FloatArray:
+        families = _families(self.settings, self.settings.max_leaves or 0)
+        return families[self.settings.family](tree)
+
+    def fold_sums(
+        self, tree: Tree, tests: Sequence[TrainingRows], penalties: FloatArray
+    ) -> list[FloatArray]:
+        costs = self.settings.rule
+        sums = fold_sums(tree, tests, self.node_alphas(tree), penalties, costs)
+        return [each * unit_of_costs(tree, costs) for each in sums]
+
+    def choose(self, penalties: FloatArray, sums: FloatArray) -> float:
+        return choose_penalty(penalties, sums, self.settings.wanted_size.margin)
+
+
+@dataclass(frozen=True, eq=False)
+class _ErrorRule:
+    """The smallest tree whose error is close to the least, for CART's and utility's pruning."""
+
+    settings: TreeSettings
+    spread: float
+
+    def node_alphas(self, tree: Tree) -> FloatArray:
+        if self.settings.pruning == "utility":
+            return utility_alphas(tree)
+        return cost_complexity_alphas(tree, self.settings.rules.criterion)
+
+    def fold_sums(
+        self, tree: Tree, tests: Sequence[TrainingRows], penalties: FloatArray
+    ) -> list[FloatArray]:
+        alphas, costs = self.node_alphas(tree), self.settings.rule
+        return [_errors_along(tree, test, alphas, penalties, costs) for test in tests]
+
+    def choose(self, penalties: FloatArray, sums: FloatArray) -> float:
+        return _largest_within(penalties, sums, self.spread)
+
+
+PenaltyRule = _SizeRule | _ErrorRule
+"""How the penalty per leaf of a pruning is chosen from tests of the trees of folds."""
 
 
 def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
     """Return the rule of a pruning by weakest links; None for other prunings."""
     if settings.pruning == "auto":
-        costs, margin = settings.rule, settings.wanted_size.margin
-        of_family = _families(settings, settings.max_leaves or 0)[settings.family]
-
-        def sums_of_fold(
-            tree: Tree, tests: Sequence[TrainingRows], penalties: NDArray[np.float64]
-        ) -> list[NDArray[np.float64]]:
-            sums = fold_sums(tree, tests, of_family(tree), penalties, costs)
-            return [each * unit_of_costs(tree, costs) for each in sums]
-
-        return PenaltyRule(
-            of_family,
-            sums_of_fold,
-            lambda penalties, sums: choose_penalty(penalties, sums, margin),
-        )
-    if settings.pruning not in _SPREADS:
-        return None
-    node_alphas: NodeAlphas = utility_alphas
-    if settings.pruning == "cost_complexity":
-        node_alphas = partial(cost_complexity_alphas, criterion=settings.rules.criterion)
-    spread = _SPREADS[settings.pruning]
-    return PenaltyRule(
-        node_alphas,
-        lambda tree, tests, penalties: [
-            _errors_along(tree, test, node_alphas(tree), penalties, settings.rule) for test in tests
-        ],
-        lambda penalties, sums: _largest_within(penalties, sums, spread),
-    )
+        return _SizeRule(settings)
+    if settings.pruning in _SPREADS:
+        return _ErrorRule(settings, _SPREADS[settings.pruning])
+    return None
 
 
 def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
