@@ -8,6 +8,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import audit
+from sureleaf.commands.terminal import show_subgroups
 
 
 def rows(
@@ -47,6 +48,13 @@ def test_a_leaf_in_which_a_group_differs_is_found_and_the_other_is_not():
     assert found.leaf.tolist() == [1, 2]
     assert found.found.tolist() == [False, True]
     assert "Inside 1 of 2 leaves" in found.sentence()
+
+
+def test_the_terminal_names_the_leaf_and_the_group():
+    groups = audit(model(), *rows(0, 2000, gap=0.3)).by("g")
+    said = [str(one) for one in show_subgroups(groups, 0.95)]
+    assert said[-1].startswith("Leaf 2 (x > 0.45), g group ")
+    assert said[-1].endswith("(p < 0.001).")
 
 
 def test_of_many_groups_the_one_that_differs_is_named():

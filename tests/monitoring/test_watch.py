@@ -282,6 +282,12 @@ def test_leaves_that_were_never_right_or_always_are_watched():
     assert (Watch(fitted()).add(X, 1 - right).leaves().accuracy == 0).all()
 
 
+def test_a_tree_with_training_levels_is_watched_with_a_warning():
+    tree = TreeClassifier(levels_from="training", random_state=0).fit(*table(0, 200))
+    assert "training rows" in Watch(tree).add(*table(24, 50)).sentences()[1]
+    assert "training rows" not in " ".join(Watch(fitted()).sentences())
+
+
 def test_a_tree_of_one_leaf_is_watched():
     tree = TreeClassifier(max_leaves=1, levels_from="honest").fit(*table(0, 200))
     X, y = table(19, 3000)

@@ -25,6 +25,7 @@ from sureleaf.formatting import (
     level_percent,
     listed,
     measure_value,
+    p_equals,
     p_value,
     percent,
     points,
@@ -889,7 +890,7 @@ def show_subgroups(groups: "Subgroups", level: float) -> Iterator[RenderableType
                 yield Text(
                     f"Leaf {one['leaf']} ({one['rule']}), {one['column']} {one['group']}: "
                     f"{percent(one['rate'])} of {one['n_group']:,} rows have its class, of the "
-                    f"others {percent(one['elsewhere'])} (p = {p_value(one['p_value'])})."
+                    f"others {percent(one['elsewhere'])} ({p_equals(one['p_value'])})."
                 )
 
 

@@ -862,6 +862,11 @@ class Watch:
     def sentences(self) -> list[str]:
         """Return the answer in sentences: in one, about the whole tree, and about the rows."""
         counts, promise, lines = self.counts, self.promise, [self.headline]
+        if self.model.evidence.source == "training":
+            lines.append(
+                "The levels of this tree are those of its training rows, which are too high: "
+                "alarms about the accuracy may be false."
+            )
         n = counts.n_labelled
         if n:
             low, high = self.whole_sequence()
