@@ -42,6 +42,11 @@ def test_a_title_of_ones_own_takes_the_place_of_the_displays(model):
     assert texts("") == ("", "")
 
 
+def test_a_display_that_is_not_drawn_says_how_to_draw_it(model):
+    with pytest.raises(AttributeError, match=r"figure_ before it is drawn\. Call plot"):
+        _ = plots.TreeDisplay.from_estimator(model).figure_
+
+
 def test_numbers_are_frozen(model):
     display = plots.TreeDisplay.from_estimator(model)
     with pytest.raises(AttributeError):

@@ -79,6 +79,10 @@ class Display:
         object.__setattr__(self, "figure_", axes.figure)
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        hint = " before it is drawn. Call plot() first." if name in ("ax_", "figure_") else "."
+        raise AttributeError(f"{type(self).__name__} has no {name}{hint}")
+
     def figure_size(self) -> tuple[float, float]:
         """Return width and height in inches."""
         return self.SIZE
