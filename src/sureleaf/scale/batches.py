@@ -463,10 +463,10 @@ def _as_batches(stream: Any) -> Iterator[Any]:
 
 
 def _spill(batches: Iterable[Any], path: str, label: str) -> list[RawPart]:
-    """Copy batches to files that can be read again: Arrow files, or streams with dictionaries.
+    """Copy batches to files that can be read again, one with the rows of each part.
 
-    Batches of a stream may have different dictionaries, which an Arrow file cannot hold. Streams
-    are read from their start, so each file has the rows of one part.
+    They are streams, because batches may have different dictionaries, which an Arrow file cannot
+    hold.
     """
     import pyarrow as pa
 
@@ -488,11 +488,6 @@ def _spill(batches: Iterable[Any], path: str, label: str) -> list[RawPart]:
                 )
             yield batch
 
-    if not any(map(pa.types.is_dictionary, schema.types)):
-        with pa.ipc.new_file(path, schema) as writer:
-            for batch in checked():
-                writer.write_batch(batch)
-        return list(_arrow_parts(path, label))
     parts: list[RawPart] = []
     rows = checked()
     for start in rows:
