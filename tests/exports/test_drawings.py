@@ -81,6 +81,24 @@ def test_a_leaf_shows_its_class_probability_rows_and_confidence(models):
         assert 0.995 <= confidence < 1 if level == ">0.99" else level == f"{confidence:.2f}"
 
 
+def test_flagged_leaves_are_dashed_and_marked_also_where_a_drawing_ends_above_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] > 0.5) ^ (rng.random(300) < 0.3)
+    model = TreeClassifier(pruning=None, max_leaves=9, random_state=0).fit(X, y)
+    table = model.leaves()
+    flagged = int(table.flagged.sum())
+    assert 0 < flagged < len(table)
+    texts = node_texts(model, "SVG")
+    assert {text.node for text in texts if text.flagged} == set(table.leaf[table.flagged].tolist())
+    assert to_svg(model).count("stroke-dasharray") == to_svg(model).count(">!</text>") == flagged
+    assert to_dot(model).count('style="rounded,filled,dashed"') == flagged
+    told = re.findall(r"leaves below, (\d) flagged", to_svg(model, max_leaves=4))
+    marked = to_svg(model, max_leaves=4).count(">!</text>")
+    assert told
+    assert sum(map(int, told)) + marked - len(told) == flagged
+
+
 def test_the_surer_leaf_has_the_stronger_colour():
     X = np.arange(80.0).reshape(-1, 1)
     model = TreeClassifier.c45(levels_from="training", leaf_estimate="laplace", min_samples_leaf=5)

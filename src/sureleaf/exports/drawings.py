@@ -43,6 +43,7 @@ class NodeText:
     tooltip: str  # the complete text
     predicted: int  # index of the predicted class
     strength: float  # position of its probability between chance (0) and certainty (1)
+    flagged: bool = False  # a leaf that is not to be relied on, as `leaves()` says
 
 
 def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> list[NodeText]:
@@ -54,6 +55,8 @@ def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> li
     complete = estimator.complete_model() if computes_levels else estimator.model_
     levels = complete.node_levels() if complete.has_levels else None
     labels = label_texts(view.model.classes)
+    table = complete.leaves() if levels is not None else None
+    flagged = set() if table is None else set(table.leaf[table.flagged].tolist())
     branches = {
         child: _branch_text(view, node, branch) or "none"
         for node, test in view.tests.items()
@@ -65,6 +68,7 @@ def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> li
         predicted = int(view.model.predicted_classes[node])
         if test is None:
             lines, tooltip = _leaf_text(view, node, labels, levels)
+            tooltip += "; flagged: do not rely on it" if node in flagged else ""
         else:
             lines, tooltip = _inner_text(view, node, test)
         texts.append(
@@ -76,6 +80,7 @@ def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> li
                 tooltip,
                 predicted,
                 _strength(float(view.model.probabilities[node, predicted]), len(labels)),
+                node in flagged,
             )
         )
     return texts
@@ -184,7 +189,8 @@ def _leaf_colour(text: NodeText) -> str:
 def to_dot(model: Any) -> str:
     """Write a fitted tree as a DOT graph, for `dot -Tsvg` and similar programs.
 
-    Leaves are coloured by class and probability; the rule of a node is its tooltip.
+    Leaves are coloured by class and probability, and dashed if they are flagged; the rule of a node
+    is its tooltip.
 
     Examples
     --------
@@ -217,6 +223,7 @@ def _dot_node(text: NodeText) -> str:
     label = "\\n".join(_dot_escape(line) for line in text.lines)
     tooltip = _dot_escape(text.tooltip)
     colour = "" if text.children else f', fillcolor="{_leaf_colour(text)}"'
+    colour += ', style="rounded,filled,dashed"' if text.flagged else ""
     return f'  n{text.node} [label="{label}", tooltip="{tooltip}"{colour}];'
 
 
@@ -240,9 +247,10 @@ _LEGEND_LINE: Final = 24.0
 _LEGEND_WIDTH: Final = 900.0
 _MARGIN: Final = 16.0
 _PADDING: Final = 9.0
+_SIGN: Final = 12.0
 _BOX_HEIGHTS: Final = {1: 24.0, 2: 30.0}
 _GAP: Final = 26.0
-_INK, _SOFT, _EDGE = "#1f2933", "#52606d", "#9aa5b1"
+_INK, _SOFT, _EDGE, _WARN = "#1f2933", "#52606d", "#9aa5b1", "#8a4b00"
 
 
 @dataclass(frozen=True)
@@ -299,7 +307,7 @@ def to_svg(model: Any, *, max_leaves: int | None = None, computes_levels: bool =
     """Draw a fitted tree as SVG, from left to right.
 
     A leaf has the colour of its predicted class, paler if that is less probable, and shows its rows
-    and its confidence. Pointing at a node shows its rule.
+    and its confidence. Flagged leaves are dashed and marked "!". Pointing at a node shows its rule.
 
     Parameters
     ----------
@@ -366,14 +374,18 @@ def _top_of(
     kept = np.flatnonzero(tree.node_depth <= last)
     number = {int(node): i for i, node in enumerate(kept)}
     n_leaves = np.where(tree.is_leaf, 1, 0)
+    n_flagged = np.array([int(text.flagged) for text in texts])
     for node in range(tree.n_nodes - 1, 0, -1):  # parents have lower numbers
         n_leaves[tree.parent[node]] += n_leaves[node]
+        n_flagged[tree.parent[node]] += n_flagged[node]
     top = []
     for node in kept.tolist():
         text = replace(texts[node], node=number[node])
         if text.children and tree.node_depth[node] == last:
-            below = (text.lines[0], f"{n_leaves[node]:,} leaves below")
-            text = replace(text, children=(), lines=below, strength=0.0)
+            told = f", {n_flagged[node]:,} flagged" if n_flagged[node] else ""
+            below = (text.lines[0], f"{n_leaves[node]:,} leaves below{told}")
+            flagged = bool(n_flagged[node])
+            text = replace(text, children=(), lines=below, strength=0.0, flagged=flagged)
         top.append(replace(text, children=tuple(number[child] for child in text.children)))
     return top, tree.node_depth[kept]
 
@@ -395,7 +407,7 @@ def _middles(texts: list[NodeText], top: float) -> list[float]:
 def _box_width(text: NodeText) -> float:
     fonts = (_FONT, _SMALL_FONT)
     widths = (_text_width(line, font) for line, font in zip(text.lines, fonts, strict=False))
-    return 2 * _PADDING + max(widths)
+    return 2 * _PADDING + max(widths) + _SIGN * text.flagged
 
 
 def _text_width(text: str, font: float) -> float:
@@ -453,7 +465,8 @@ def _svg_box(box: _Box) -> str:
     text, is_leaf = box.text, not box.text.children
     fill = _leaf_colour(text) if is_leaf else "#ffffff"
     stroke = _class_colour(text.predicted) if is_leaf else _EDGE
-    centre = box.left + box.width / 2
+    dashes = ' stroke-dasharray="5 4"' if text.flagged else ""
+    centre = box.left + (box.width - _SIGN * text.flagged) / 2
     first, *second = text.lines
     y = box.middle + (-1.5 if second else 4.5)
     lines = f'<text x="{centre:.1f}" y="{y:.1f}" font-weight="bold">{_xml(first)}</text>'
@@ -462,10 +475,15 @@ def _svg_box(box: _Box) -> str:
             f'<text x="{centre:.1f}" y="{box.middle + 11:.1f}" font-size="{_SMALL_FONT:g}">'
             f"{_xml(second[0])}</text>"
         )
+    if text.flagged:
+        lines += (
+            f'<text x="{box.right - _SIGN:.1f}" y="{box.middle + 4.5:.1f}" font-weight="bold" '
+            f'fill="{_WARN}">!</text>'
+        )
     return (
         f'<g text-anchor="middle" fill="{_INK}"><title>{_xml(text.tooltip)}</title>'
         f'<rect x="{box.left:.1f}" y="{box.middle - box.height / 2:.1f}" width="{box.width:.1f}" '
-        f'height="{box.height:.1f}" rx="5" fill="{fill}" stroke="{stroke}"/>{lines}</g>'
+        f'height="{box.height:.1f}" rx="5" fill="{fill}" stroke="{stroke}"{dashes}/>{lines}</g>'
     )
 
 
