@@ -8,6 +8,7 @@ import pytest
 
 import sureleaf
 from tests.cli.command import run
+from tests.cli.test_examples import documented_keys
 from tests.monitoring.test_watch import table
 
 
@@ -51,6 +52,7 @@ def test_it_exits_with_0_until_there_is_an_alarm_and_then_with_1(capsys, files, 
     assert code == 1
     document = json.loads(out)
     assert (document["alarm"], document["rows"]) == (True, 1200)
+    assert list(document) == documented_keys()["watch"]
 
 
 def test_the_same_file_twice_is_an_error_and_counts_nothing(capsys, files, tmp_path):
