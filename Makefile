@@ -154,7 +154,7 @@ interrupts: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.interrupts
 
 # What every interval and test keeps of its promise, under known truth; some minutes.
-promises: $(VENV)/.installed-test
+promises: $(VENV)/.installed-benchmark
 	$(BIN)/python -m benchmarks.quality.promises
 
 # Under the address and undefined-behaviour sanitizers; then under the thread sanitizer, too.

@@ -111,10 +111,12 @@ def can_run(example: str) -> bool:
 def test_the_examples_of_a_command_run(
     command: str,
     example_files: Path,
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(example_files)
+    folder = shutil.copytree(example_files, tmp_path / "files")  # examples write the same names
+    monkeypatch.chdir(folder)
     runnable = [line for line in examples(command) if can_run(line)]
     assert runnable, f"{command} --help needs an example"
     for line in runnable:
@@ -122,7 +124,7 @@ def test_the_examples_of_a_command_run(
         assert code == 0 or (command, code) == ("watch", 1), line  # 1 is an alarm
         assert not err, line
         assert out, line
-    assert not list(example_files.glob(".*.partial"))
+    assert not list(folder.glob(".*.partial"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
