@@ -49,7 +49,7 @@ N_CUTS: Final = 19
 MAX_PAIRED: Final = 30
 """Columns that are combined in pairs."""
 
-ENOUGH_ROWS: Final = 4000
+_ENOUGH_ROWS: Final = 4000
 """The best of a search of simulated rows hardly depends on their number: more are not needed."""
 
 MAX_FOUND, MAX_OPEN = 8, 3
@@ -472,8 +472,8 @@ def _simulated_best(
     that is too sure of itself. Residuals from a mean are permuted. Rows of a group share a sign.
     """
     random = generator(seed, INTERVAL)
-    if family.n_rows > ENOUGH_ROWS and errors.groups is None:
-        part = np.sort(random.permutation(family.n_rows)[:ENOUGH_ROWS]).astype(np.int64)
+    if family.n_rows > _ENOUGH_ROWS and errors.groups is None:
+        part = np.sort(random.permutation(family.n_rows)[:_ENOUGH_ROWS]).astype(np.int64)
         family, errors = family.take(part), errors.take(part)
     n_rows = family.n_rows
     residuals = errors.residuals
