@@ -30,7 +30,7 @@ from sureleaf.arguments import FloatArray, row_weights
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import INTERVAL, generator
 from sureleaf.table import Column, EncodedTable
-from sureleaf.tree.rules import join_tests, word
+from sureleaf.tree.rules import IS_MISSING, join_tests, word
 
 BoolArray = NDArray[np.bool_]
 
@@ -276,7 +276,7 @@ def _column_conditions(
             for bound, next_value in zip(bounds, after, strict=True)
         ]
         texts = [f"{name} {sign} {bound}" for sign in ("<=", ">") for bound in written]
-    texts.append(f"{name} is missing")
+    texts.append(f"{name}{IS_MISSING}")
     n = meets @ np.bincount(cell, minlength=meets.shape[1])
     kept = (n >= least) & (n <= len(cell) - least)
     if not kept.any():

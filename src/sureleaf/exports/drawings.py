@@ -24,7 +24,7 @@ from sureleaf.formatting import percent
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.table import Column
 from sureleaf.tree import Tree
-from sureleaf.tree.rules import branch_tests
+from sureleaf.tree.rules import OR_MISSING, branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
 # ---- texts and colours of nodes ------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _branch_text(view: TreeView, node: int, branch: int) -> str:
     if not text:
         return "missing"
     is_mentioned = column.has_missing and tree.missing_arrives[node]
-    return f"{text} or missing" if is_mentioned else text
+    return f"{text}{OR_MISSING}" if is_mentioned else text
 
 
 def _known_branch_text(column: Column, test: NodeTest, branch: int) -> str:
