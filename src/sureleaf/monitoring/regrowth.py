@@ -80,9 +80,7 @@ class Regrowth(TextDisplay):
             "design": self.design,
             "n_old": self.n_old,
             "n_new": self.n_new,
-            "comparison": {
-                name: json_value(value) for name, value in self.comparison.to_dict().items()
-            },
+            "comparison": json_value(self.comparison.to_dict()),
         }
 
     def __str__(self) -> str:

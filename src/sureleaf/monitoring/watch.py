@@ -927,7 +927,7 @@ class Watch:
             "labelled": n,
             "pending": len(counts.pending),
             "sentences": self.sentences(),
-            "classes": [json_value(label) for label in self.model.classes],
+            "classes": json_value(self.model.classes),
             "new_categories": counts.new_categories,
             "new_missing": counts.new_missing,
             "tree": {
