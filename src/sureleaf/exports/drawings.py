@@ -24,6 +24,7 @@ from sureleaf.formatting import percent
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.table import Column
 from sureleaf.tree import Tree
+from sureleaf.tree.routing import add_to_parents
 from sureleaf.tree.rules import OR_MISSING, branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
@@ -373,11 +374,8 @@ def _top_of(
     last = int(fits[-1]) if len(fits) else 0
     kept = np.flatnonzero(tree.node_depth <= last)
     number = {int(node): i for i, node in enumerate(kept)}
-    n_leaves = np.where(tree.is_leaf, 1, 0)
-    n_flagged = np.array([int(text.flagged) for text in texts])
-    for node in range(tree.n_nodes - 1, 0, -1):  # parents have lower numbers
-        n_leaves[tree.parent[node]] += n_leaves[node]
-        n_flagged[tree.parent[node]] += n_flagged[node]
+    n_leaves = add_to_parents(tree, tree.is_leaf.astype(np.intp))
+    n_flagged = add_to_parents(tree, np.array([text.flagged for text in texts], dtype=np.intp))
     top = []
     for node in kept.tolist():
         text = replace(texts[node], node=number[node])
