@@ -289,6 +289,12 @@ def share_value(value: float | None) -> str:
     return f"{value:.3f}" if value is not None and 0 < value < 1e-3 else measure_value(value)
 
 
+def up_to_two_digits(rows: int) -> int:
+    """Round a number of rows up to two digits."""
+    unit = int(10 ** max(len(str(rows)) - 2, 0))
+    return -(-rows // unit) * unit
+
+
 def upper_first(text: str) -> str:
     """Begin a sentence; all but the first letter stays as it is."""
     return text[:1].upper() + text[1:]

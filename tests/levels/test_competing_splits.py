@@ -5,7 +5,7 @@ import pytest
 
 from sureleaf import InvalidArgumentError, levels
 from sureleaf.levels.competing_splits import (
-    Split,
+    CandidateSplit,
     best_splits,
     checked_split,
     crossings,
@@ -14,26 +14,26 @@ from sureleaf.levels.competing_splits import (
     unsplit_p_max,
 )
 
-WHOLE = Split((1.0,), (0.7,))
-A, B = Split((0.9, 0.1), (0.75, 0.75)), Split((0.2, 0.8), (0.75, 0.6875))
+WHOLE = CandidateSplit((1.0,), (0.7,))
+A, B = CandidateSplit((0.9, 0.1), (0.75, 0.75)), CandidateSplit((0.2, 0.8), (0.75, 0.6875))
 
 
 def test_the_splits_of_figure_1_are_of_a_node_with_a_p_max_of_70_percent():
     assert unsplit_p_max([A, B]) == pytest.approx([0.7])
     assert unsplit_p_max([A]) == pytest.approx([0.7, 0.75])  # .75 if it changed no prediction
-    assert unsplit_p_max([Split((0.5, 0.5), (0.6, 0.6))]) == pytest.approx([0.5, 0.6])
+    assert unsplit_p_max([CandidateSplit((0.5, 0.5), (0.6, 0.6))]) == pytest.approx([0.5, 0.6])
 
 
 def test_splits_with_rounded_numbers_are_of_one_node():
-    humidity = Split((0.5, 0.5), (0.5714, 0.8571))
-    outlook = Split((0.2857, 0.3571, 0.3572), (1.0, 0.6, 0.6))
+    humidity = CandidateSplit((0.5, 0.5), (0.5714, 0.8571))
+    outlook = CandidateSplit((0.2857, 0.3571, 0.3572), (1.0, 0.6, 0.6))
     assert unsplit_p_max([humidity, outlook])[0] == pytest.approx(9 / 14, abs=1e-4)
 
 
 def test_splits_of_different_nodes_are_refused():
     with pytest.raises(InvalidArgumentError, match="of one node"):
-        unsplit_p_max([A, Split((0.5, 0.5), (0.9, 0.95))])
-    many = Split((1 / 13,) * 13, (0.7,) * 13)
+        unsplit_p_max([A, CandidateSplit((0.5, 0.5), (0.9, 0.95))])
+    many = CandidateSplit((1 / 13,) * 13, (0.7,) * 13)
     with pytest.raises(InvalidArgumentError, match="more than 12 nodes"):
         unsplit_p_max([many])
 

@@ -14,7 +14,7 @@ from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.size_selection import (
     LOG_LOSS_SHARE,
     N_FOLDS,
-    STRENGTHS,
+    SHRINKAGES,
     SizeSelection,
     WantedSize,
     best_first_alphas,
@@ -89,12 +89,12 @@ def test_the_strength_is_the_one_with_the_least_log_loss_at_the_chosen_size(seed
     for rule in (None, cost_rule(costs)):
         selection = select_size(tree, rows, fold_of, grow_part, margin=0.01, rule=rule)
         losses = []
-        for strength in STRENGTHS:
+        for strength in SHRINKAGES:
             alphas, _, _, log_loss = naive.curve(
                 tree, rows, fold_of, grow_part, sized_estimate(rule, strength), rule
             )
             losses.append(log_loss[np.flatnonzero(alphas == selection.alpha)[0]])
-        assert selection.strength == STRENGTHS[int(np.argmin(losses))]
+        assert selection.strength == SHRINKAGES[int(np.argmin(losses))]
 
 
 def test_leaves_are_shrunk_little_where_classes_are_separated_and_strongly_where_mixed() -> None:
@@ -103,8 +103,8 @@ def test_leaves_are_shrunk_little_where_classes_are_separated_and_strongly_where
     separated = (X[:, 0] > 0).astype(int)
     mixed = (random.random(600) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
     found = [TreeClassifier(random_state=0).fit(X, y).model_ for y in (separated, mixed)]
-    assert found[0].leaf_estimate == KeepMajority(Shrinkage(STRENGTHS[0]))
-    assert found[1].leaf_estimate == KeepMajority(Shrinkage(STRENGTHS[-1]))
+    assert found[0].leaf_estimate == KeepMajority(Shrinkage(SHRINKAGES[0]))
+    assert found[1].leaf_estimate == KeepMajority(Shrinkage(SHRINKAGES[-1]))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,13 @@
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from sureleaf.report.document import ReportDocument
+from sureleaf.report.sections.error import Bootstrap, Curve
+from sureleaf.report.sections.models import ComparedModel, ModelComparison
+from sureleaf.report.sections.quality import CalibrationCurve, NetBenefitCurve, RocCurve
 
 Document = dict[str, Any]
 
@@ -13,6 +19,33 @@ COLUMNS: list[dict[str, Any]] = [
     {"name": "grade", "kind": "ordered", "categories": ["low", "mid", "high"], "temporal": None},
 ]
 HOSTILE = '</script><img src=x onerror="window.broken=1">\'"&<b>\u2028{a|x}'
+
+
+def made_up(kind: Any) -> Any:
+    """Return a plain value of a type of the document: null where it may be null."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return None if NoneType in parts else made_up(parts[0])
+    if origin is Literal:
+        return parts[0]
+    if origin in (list, tuple):
+        return [made_up(parts[0])]
+    if origin is dict:
+        return {"made up": made_up(parts[1])}
+    plain = {str: "Made up.", bool: False, int: 1, float: 0.5}
+    if kind in plain:
+        return plain[kind]
+    return {name.rstrip("_"): made_up(one) for name, one in get_type_hints(kind).items()}
+
+
+def changed(value: Document, changes: Document) -> Document:
+    """Return the value with other parts, also inside parts of the same type."""
+    both = {
+        key: changed(value[key], one)
+        for key, one in changes.items()
+        if isinstance(one, dict) and one.keys() <= (value.get(key) or {}).keys()
+    }
+    return value | changes | both
 
 
 def estimate(value: float, width: float = 0.05) -> Document:
@@ -245,37 +278,16 @@ def document(
         example["truth"] = labels[0]
         for place, value in enumerate(example["values"]):
             example["codes"][place] = None if value is None else example["codes"][place]
-    return {
-        "schema": "sureleaf-report/1",
-        "model": "{}",
-        "provenance": {
-            "sureleaf": "0.1.0",
-            "python": "3.11",
-            "numpy": "2.0",
-            "scipy": "1.13",
-            "scikit_learn": "1.6",
-            "date": "2026-01-02T03:04:05+00:00",
-            "seed": seed,
-            "command": "sureleaf report made-up.csv",
-            "seconds": 1.25,
-            "data_sha256": None,
-        },
+    changes = {
+        "provenance": {"date": "2026-01-02T03:04:05+00:00", "seed": seed},
         "answer": {
-            "about": "made-up.csv",
             "headline": "This tree predicts 80.0 % of new rows correctly.",
             "emphasis": "80.0 %",
             "tone": "good",
             "detail": "95 % interval 75.0 to 85.0 %.",
-            "lead": {
-                **estimate(0.8),
-                "measure": "accuracy",
-                "baseline": max(counts) / rows,
-                "baseline_text": "baseline, always the same",
-                "ticks": [0.4, 0.6, 0.8, 1.0],
-            },
+            "lead": estimate(0.8) | {"baseline": max(counts) / rows, "ticks": [0.4, 0.6, 0.8, 1.0]},
             "accuracy": estimate(0.8),
             "baseline": max(counts) / rows,
-            "rare": False,
             "sentences": [
                 {
                     "topic": topic,
@@ -292,45 +304,19 @@ def document(
             ],
         },
         "simplicity": {
-            "measure": "accuracy",
-            "better": "high",
             "sizes": [estimate(0.6 + 0.05 * size) | {"leaves": 2**size} for size in range(4)],
             "marks": [
                 estimate(0.8) | {"name": "this tree", "leaves": 5},
                 estimate(0.82) | {"name": "bagged trees", "leaves": None},
             ],
-            "intervals": "Made up.",
-            "text": "Nothing is given up.",
         },
         "data": _data(labels, counts),
         "tree": found,
         "quality": _quality(labels, draw),
         "error": _error(),
         "models": _models(),
-        "methods": {
-            "definitions": [
-                {"name": "tree", "text": "A tree.", "assumes": "nothing", "reference": "A book."}
-            ],
-            "repeat": "sureleaf report made-up.csv",
-            "budget": {
-                "folds": 10,
-                "repeats": 1,
-                "bootstraps": 200,
-                "curve_repeats": 5,
-                "band_draws": 100,
-                "bagged_trees": 30,
-                "bagged_rows": 200_000,
-                "curve_rows": 200_000,
-                "forest_trees": 100,
-            },
-        },
-        "paper": {
-            "text": "The sample has 9 rows.",
-            "items": ["sample size"],
-            "numbers": [{"path": "data.rows", "value": 9, "text": "9"}],
-            "references": [{"citation": "A book", "text": "A book."}],
-        },
     }
+    return changed(made_up(ReportDocument), changes)
 
 
 def _data(labels: Sequence[str], counts: list[float]) -> Document:
@@ -351,15 +337,8 @@ def _data(labels: Sequence[str], counts: list[float]) -> Document:
     ]
     return {
         "source": "made-up.csv",
-        "target": "kind",
         "rows": int(sum(counts)),
         "rows_left_out": 2,
-        "missing_cells": 0,
-        "title": None,
-        "unit": None,
-        "groups": None,
-        "n_groups": None,
-        "weights": None,
         "columns": columns,
         "classes": [
             {"label": label, "value": label, "count": count, "share": count / sum(counts)}
@@ -395,7 +374,6 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
     confusion = [[float(draw.randint(0, 40)) for _ in labels] for _ in labels]
     steps = [i / 10 for i in range(11)]
     return {
-        "design": "10-fold cross-validation",
         "positive": 0,
         "labels": list(labels),
         "confusion": confusion,
@@ -405,79 +383,63 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         "by_class": [
             {"class": code, "recall": estimate(0.7), "precision": None} for code in range(k)
         ],
-        "roc": {
+        "roc": made_up(RocCurve)
+        | {
             "class": 0,
             "false_positive_rate": steps,
             "true_positive_rate": [x**0.5 for x in steps],
             "low": [max(0.0, x**0.5 - 0.1) for x in steps],
             "high": [min(1.0, x**0.5 + 0.1) for x in steps],
-            "level": 0.95,
-            "method": "made up",
             "area": estimate(0.75),
         },
-        "calibration": {
+        "calibration": made_up(CalibrationCurve)
+        | {
             "class": 0,
             "stated": [0.1, 0.5, 0.9],
             "observed": [0.2, 0.45, 0.8],
             "count": [30.0, 20.0, 10.0],
             "low": [0.0, 0.3, 0.7],
             "high": [0.2, 0.7, 1.0],
-            "level": 0.95,
-            "outside": 1,
-            "method": "where dots may lie",
             "error": estimate(0.05) | {"low": None, "high": None},
             "slope": estimate(0.9),
-            "intercept": None,
         },
-        "net_benefit": {
+        "net_benefit": made_up(NetBenefitCurve)
+        | {
             "class": 0,
             "thresholds": [0.1, 0.5, 0.9],
             "model": [0.4, 0.2, 0.0],
             "treat_all": [0.4, 0.0, -4.0],
-            "text": "The tree is worth it.",
         }
         if k == 2
         else None,
-        "text": "The tree finds most of them.",
-        "positive_reason": "The positive class is the first.",
         "scores": scores,
         "cost": [[float(a != p) for p in range(k)] for a in range(k)],
-        "cost_given": False,
         "constants": [{"label": label, "cost": 0.5} for label in labels],
         "decision": {
             "threshold": 0.5 if k == 2 else None,
             "cost_per_row": 0.2,
             "confusion": confusion,
         },
-        "folds": 10,
-        "repeats": 1,
     }
 
 
 def _error() -> Document:
-    sizes = [10, 20, 40, 80]
     return {
         "cross_validation": estimate(0.2),
-        "bootstrap": {
-            "n_bootstraps": 200,
+        "bootstrap": made_up(Bootstrap)
+        | {
             "training": 0.1,
             "plain": 0.12,
             "leave_one_out": 0.22,
             "e632": 0.18,
             "e632_plus": 0.19,
             "standard_errors": {"training": 0.02, "e632_plus": 0.03},
-            "no_information": 0.5,
-            "relative_overfitting": 0.2,
             "low": 0.14,
             "high": 0.25,
-            "level": 0.95,
-            "method": "made up",
         },
-        "bootstrap_note": None,
-        "curve_note": None,
-        "differences": ["Training rows are easier."],
-        "curve": {
-            "sizes": sizes,
+        "curve": made_up(Curve)
+        | {
+            "sizes": [10, 20, 40, 80],
             "values": [0.6, 0.7, 0.75, 0.78],
             "low": [0.5, 0.62, 0.7, None],
             "high": [0.7, 0.78, 0.8, None],
@@ -488,50 +450,29 @@ def _error() -> Document:
                 "low": [0.7, 0.7],
                 "high": [0.9, 0.95],
             },
-            "measure": "accuracy",
-            "level": 0.95,
-            "repeats": 5,
-            "gain_of_doubling": None,
-            "help": "yes",
-            "text": "More rows would help.",
         },
     }
 
 
 def _models() -> Document:
-    compared = {
+    compared = made_up(ModelComparison) | {
         "difference": -0.02,
         "low": -0.05,
         "high": 0.01,
-        "level": 0.95,
         "p_value": 0.19,
-        "method": "made up",
-        "assumes": "nothing",
-        "words": "not decided by these rows",
         "verdict": "undecided",
         "rows_needed": 900,
-        "text": "These rows do not decide it.",
     }
-    row = {
-        "kind": "other",
-        "description": "a model",
-        "leaves": 5,
-        "accuracy": estimate(0.8),
-        "nce": None,
-        "auc": None,
-        "cost": None,
-    }
+    row = made_up(ComparedModel) | {"leaves": 5, "accuracy": estimate(0.8)}
     return {
-        "unit": None,
-        "measure": "accuracy",
         "margin": 0.01,
         "reference": "this tree",
         "verdicts": {"undecided": "not decided"},
         "rows": [
-            {**row, "kind": "this", "name": "this tree", "comparison": None},
-            {"name": "bagged trees", **row, "leaves": None, "comparison": compared},
+            {**row, "kind": "this", "name": "this tree"},
+            {**row, "kind": "other", "name": "bagged trees", "leaves": None}
+            | {"comparison": compared},
         ],
-        "text": "Nothing is decided.",
     }
 
 

@@ -27,7 +27,7 @@ from tests.report.tables import mixed
 def test_only_the_most_frequent_of_many_categories_get_a_column() -> None:
     words = [f"w{i % 60:02}" for i in range(100)]  # w00 to w39 come twice
     numbers = numeric_matrix(read_table(pa.table({"word": words})))
-    assert numbers.shape == (100, baselines.MAX_CATEGORIES)
+    assert numbers.shape == (100, baselines.MAX_INDICATORS)
     assert numbers[:, :40].sum(axis=0).tolist() == [2.0] * 40
 
 

@@ -391,7 +391,7 @@ LEFT_ERRORS = 0.2
 """Training rows are suspected if a model makes at most this share of the cross-fitted errors."""
 
 LEAST_ERRORS = 0.05
-SIGNIFICANCE = 1e-6
+_SIGNIFICANCE = 1e-6
 MORE_ROWS = 3
 """A model that was trained on this many times the rows may know more than they can teach."""
 
@@ -420,7 +420,7 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     if expected < LEAST_ERRORS or wrong.mean() > LEFT_ERRORS * expected:
         return None
     only_model, only_other = int((wrong & ~cross_fitted).sum()), int((cross_fitted & ~wrong).sum())
-    if float(bdtr(only_model, only_model + only_other, 0.5)) > SIGNIFICANCE:
+    if float(bdtr(only_model, only_model + only_other, 0.5)) > _SIGNIFICANCE:
         return None
     subject = _subject(rows)
     return (

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import Any, ClassVar, Final, Literal
@@ -485,7 +485,7 @@ class Audit:
             },
             "effective_rows": self.effective_rows,
             "measure": self.measure,
-            "accuracy": _plain_estimate(self.accuracy),
+            "accuracy": json_value(vars(self.accuracy)),
             "cost": self._plain_cost(),
             "stated": self.stated,
             "confidence": self.confidence,
@@ -501,11 +501,9 @@ class Audit:
             return None
         matrix = self.audited.cost
         assert matrix is not None
-        return _plain_estimate(self.cost) | {
-            "stated": self.stated_cost,
-            "matrix": matrix.tolist(),
-            "of_model": self.audited.cost_of_model,
-        }
+        more = {"matrix": matrix, "of_model": self.audited.cost_of_model}
+        plain: dict[str, Any] = json_value(vars(self.cost) | more)
+        return plain | {"stated": self.stated_cost}
 
     def to_json(self) -> str:
         """Return the audit as JSON text; NaN becomes null."""
@@ -535,10 +533,6 @@ class Audit:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
         tables = self.measures._repr_html_() + self.table._repr_html_()
         return f"<p>{escape(self._summary())}</p>{tables}{notes}"
-
-
-def _plain_estimate(estimate: Estimate) -> dict[str, Any]:
-    return {name: json_value(value) for name, value in asdict(estimate).items()}
 
 
 # ---- the audit -----------------------------------------------------------------------------------

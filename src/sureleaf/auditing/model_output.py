@@ -187,9 +187,7 @@ def _call(model: Any, question: Callable[[], T], problem: tuple[str, str] = _UNR
     """
     try:
         return question()
-    except SureleafError:
-        raise
-    except MemoryError:
+    except (SureleafError, MemoryError):
         raise
     except Exception as error:  # any error of any library
         message = " ".join(str(error).split())[:300] or type(error).__name__

@@ -30,7 +30,7 @@ from sureleaf.arguments import FloatArray, row_weights
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.random_streams import INTERVAL, generator
 from sureleaf.table import Column, EncodedTable
-from sureleaf.tree.rules import join_tests, word
+from sureleaf.tree.rules import IS_MISSING, join_tests, word
 
 BoolArray = NDArray[np.bool_]
 
@@ -49,7 +49,7 @@ N_CUTS: Final = 19
 MAX_PAIRED: Final = 30
 """Columns that are combined in pairs."""
 
-ENOUGH_ROWS: Final = 4000
+_ENOUGH_ROWS: Final = 4000
 """The best of a search of simulated rows hardly depends on their number: more are not needed."""
 
 MAX_FOUND, MAX_OPEN = 8, 3
@@ -276,7 +276,7 @@ def _column_conditions(
             for bound, next_value in zip(bounds, after, strict=True)
         ]
         texts = [f"{name} {sign} {bound}" for sign in ("<=", ">") for bound in written]
-    texts.append(f"{name} is missing")
+    texts.append(f"{name}{IS_MISSING}")
     n = meets @ np.bincount(cell, minlength=meets.shape[1])
     kept = (n >= least) & (n <= len(cell) - least)
     if not kept.any():
@@ -472,8 +472,8 @@ def _simulated_best(
     that is too sure of itself. Residuals from a mean are permuted. Rows of a group share a sign.
     """
     random = generator(seed, INTERVAL)
-    if family.n_rows > ENOUGH_ROWS and errors.groups is None:
-        part = np.sort(random.permutation(family.n_rows)[:ENOUGH_ROWS]).astype(np.int64)
+    if family.n_rows > _ENOUGH_ROWS and errors.groups is None:
+        part = np.sort(random.permutation(family.n_rows)[:_ENOUGH_ROWS]).astype(np.int64)
         family, errors = family.take(part), errors.take(part)
     n_rows = family.n_rows
     residuals = errors.residuals

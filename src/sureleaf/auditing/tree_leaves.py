@@ -14,7 +14,7 @@ from sureleaf.arguments import row_weights
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
-from sureleaf.tree.rules import join_tests, leaf_rules
+from sureleaf.tree.rules import IS_MISSING, OR_MISSING, join_tests, leaf_rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,12 +202,12 @@ class TreeStructure:
         for node in np.flatnonzero(self.left >= 0).tolist():  # parents come before their children
             column, name = int(self.feature[node]), self.names[int(self.feature[node])]
             if np.isinf(self.threshold[node]):
-                texts = [f"{name} is not missing", f"{name} is missing"]
+                texts = [f"{name} is not missing", f"{name}{IS_MISSING}"]
             else:
                 threshold = _threshold_text(float(self.threshold[node]))
                 texts = [f"{name} <= {threshold}", f"{name} > {threshold}"]
                 if has_missing[column]:
-                    texts[0 if self.missing_left[node] else 1] += " or missing"
+                    texts[0 if self.missing_left[node] else 1] += OR_MISSING
             for child, text in zip((self.left[node], self.right[node]), texts, strict=True):
                 tests[int(child)] = [*tests[node], text]
         return np.array([join_tests(path) for path in tests], dtype=object)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from sureleaf.commands.plan import Plan, SplitsPlan
-    from sureleaf.levels.competing_splits import Split
+    from sureleaf.levels.competing_splits import CandidateSplit
 
 
 class Setting(NamedTuple):
@@ -188,7 +188,7 @@ _ROUNDED_SHARE = 5e-4
 """Shares may be typed with three decimals."""
 
 
-def _read_split(text: str) -> "Split":
+def _read_split(text: str) -> "CandidateSplit":
     """Return the split that "0.9:0.75,0.1:0.75" describes."""
     from sureleaf.levels.competing_splits import checked_split
 

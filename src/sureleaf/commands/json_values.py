@@ -82,7 +82,7 @@ def _leaves(model: "TreeClassifier", leaves: "LeafTable") -> Values:
     return {
         "rows": float(leaves.n.sum()),
         "flagged": int(leaves.flagged.sum()),
-        "classes": [json_value(label) for label in model.classes_],
+        "classes": json_value(model.classes_),
         "leaves": leaves.records(),
     }
 
@@ -104,21 +104,20 @@ def evaluation_values(
         "classes": evaluation.classes.tolist(),
         "positive": evaluation.positive,
         "majority": summary.majority,
-        "estimates": {name: _fields(one) for name, one in summary.estimates.items()},
+        "estimates": {name: json_value(vars(one)) for name, one in summary.estimates.items()},
         "confusion": evaluation.confusion().counts.tolist(),
         "warnings": list(summary.warnings),
     }
     if errors is None:
         return values
-    spreads = {name: json_value(one) for name, one in errors.standard_errors.items()}
     failures = {str(number): why for number, why in errors.failures.items()}
-    of_errors = _fields(errors) | {"standard_errors": spreads, "failures": failures}
-    return values | {"bootstrap_error": of_errors}
+    return values | {"bootstrap_error": json_value(vars(errors) | {"failures": failures})}
 
 
 def comparison_values(comparison: "Comparison") -> Values:
     """Return a comparison of two classifiers."""
-    return {name: json_value(value) for name, value in comparison.to_dict().items()}
+    values: Values = json_value(comparison.to_dict())
+    return values
 
 
 def many_values(
@@ -137,7 +136,7 @@ def many_values(
         "p_value": many.p_value,
         "critical_difference": many.critical_difference,
         "groups": [list(group) for group in many.groups],
-        "pairs": [_fields(pair) for pair in many.pairs],
+        "pairs": [json_value(vars(pair)) for pair in many.pairs],
         "level": many.level,
     }
 
@@ -148,11 +147,7 @@ def curve_values(curve: "LearningCurve") -> Values:
     return {
         "measure": curve.measure.name,
         "n_rows": curve.n_rows,
-        "points": [{"rows": int(size), **_fields(estimate)} for size, estimate in points],
+        "points": [{"rows": int(size), **json_value(vars(estimate))} for size, estimate in points],
         "stopped": curve.stopped,
         "failures": [f"repeat {r}, {n} rows: {why}" for (r, n), why in curve.failures.items()],
     }
-
-
-def _fields(record: object) -> Values:
-    return {name: json_value(value) for name, value in vars(record).items()}

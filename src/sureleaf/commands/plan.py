@@ -13,8 +13,8 @@ from sureleaf.comparison import rows_for_width, rows_to_detect
 from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
 from sureleaf.formatting import count_of
 from sureleaf.levels.competing_splits import (
+    CandidateSplit,
     Level,
-    Split,
     best_splits,
     checked_split,
     crossings,
@@ -296,15 +296,15 @@ _SHOWN_ROWS = (5, 11, 21, 51, 101, 201, 501, 1001)
 """Odd numbers, because an even number of rows gives a node the confidence of one row less."""
 
 
-def plan_splits(splits: dict[str, Split], *, p_max: float | None = None) -> SplitsPlan:
+def plan_splits(splits: dict[str, CandidateSplit], *, p_max: float | None = None) -> SplitsPlan:
     """Compare splits of a node with no split, by the number of rows of the node.
 
     Without the p_max of the node it is the smallest one that all splits allow.
 
     Examples
     --------
-    >>> from sureleaf.levels.competing_splits import Split
-    >>> plan = plan_splits({"A": Split((0.9, 0.1), (0.75, 0.75))})
+    >>> from sureleaf.levels.competing_splits import CandidateSplit
+    >>> plan = plan_splits({"A": CandidateSplit((0.9, 0.1), (0.75, 0.75))})
     >>> round(plan.p_max, 6), [(one.from_rows, one.split) for one in plan.best[:2]]
     (0.7, [(1, 'no split'), (2, 'A')])
     """

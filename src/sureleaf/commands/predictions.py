@@ -21,6 +21,7 @@ from sureleaf.model.leaf_table import kind_of_confidence
 from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
+from sureleaf.table.frames import without_dictionaries
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
@@ -224,17 +225,7 @@ def _written_form(kind: str, formulas: bool) -> Callable[[Any], Any]:
     if kind.startswith("csv"):
         return (lambda table: table) if formulas else without_formulas
     # The batches of a Parquet file have different dictionaries; an Arrow file allows only one.
-    return _without_dictionaries if kind == "arrow" else (lambda table: table)
-
-
-def _without_dictionaries(table: Any) -> Any:
-    import pyarrow as pa
-
-    for index, column_field in enumerate(table.schema):
-        if pa.types.is_dictionary(column_field.type):
-            column = table.column(index).cast(column_field.type.value_type)
-            table = table.set_column(index, column_field.name, column)
-    return table
+    return without_dictionaries if kind == "arrow" else (lambda table: table)
 
 
 _FORMULA: Final = r"^[=+\-@＝＋－＠\t\r\n']"  # noqa: RUF001 - spreadsheets read wide signs, too

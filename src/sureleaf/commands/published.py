@@ -126,7 +126,7 @@ def _sentence(test: DifferenceTest, noun: str, *, has_size: bool = True) -> str:
     return f"{size}The {noun} of the first is {shown} than that of the second ({p})."
 
 
-QUESTIONS: dict[str, Callable[[Sequence[str], float, int | None], PublishedTest]] = {
+TESTS: dict[str, Callable[[Sequence[str], float, int | None], PublishedTest]] = {
     "rate": _rate,
     "rates": _rates,
     "differences": _differences,
@@ -148,7 +148,7 @@ def read_test(
     """
     if rows is not None and question != "mcnemar":
         raise InvalidArgumentError(f"--rows goes with mcnemar; got it with {question}.")
-    return QUESTIONS[question](values, level, rows)
+    return TESTS[question](values, level, rows)
 
 
 def _only(values: Sequence[str], n: int, example: str) -> Sequence[str]:

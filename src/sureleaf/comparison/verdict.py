@@ -230,12 +230,12 @@ def rows_until(
     if target <= 0:
         return None
     needed = n_rows * (half_width / target) ** 2
-    return math.ceil(needed) if needed < MOST_ROWS else None
+    return math.ceil(needed) if needed < _MOST_ROWS else None
 
 
 PLANNED_POWER = 0.8
 
-MOST_ROWS = 2**53
+_MOST_ROWS = 2**53
 """More rows than these are no answer."""
 
 

@@ -34,7 +34,7 @@ from sureleaf.model.explanation import Explanation
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.halves import with_stability
 from sureleaf.model.leaf_counts import LeafCounts
-from sureleaf.model.leaf_table import LeafTable, RowLevels, TreeLevels
+from sureleaf.model.leaf_table import FittedLevels, LeafTable, RowLevels
 from sureleaf.model.refits import TreeRefits
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import SizeCurve
@@ -759,7 +759,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         """
         return self.complete_model().splits()
 
-    def levels(self, *, level: float = 0.95, method: str | None = None) -> TreeLevels:
+    def levels(self, *, level: float = 0.95, method: str | None = None) -> FittedLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves.
 
         With ``levels_from="training"`` these are (10) and (11) of the theory, with the shares of
@@ -776,7 +776,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
 
         Returns
         -------
-        TreeLevels
+        FittedLevels
             Named tuple `(confidence, utility)`: for a new row, the probability that its leaf
             predicts the true majority class of the leaf, and that it predicts the row correctly.
             The interval of the utility is in its attributes `low` and `high`.

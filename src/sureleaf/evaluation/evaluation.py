@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_level
 from sureleaf.errors import InvalidArgumentError, MissingPackageError
@@ -370,34 +370,35 @@ class Evaluation(TextDisplay):
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
         return chosen.value(rows) * mass
 
-    def _pooled(self, name: str) -> tuple[Scored, FloatArray]:
+    def _of_class(
+        self, name: str, positive: object
+    ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray | None]:
+        """Return whether each prediction is of a row of this class, its probability and weight."""
         rows = self.scored()
         if rows.probabilities is None:
             raise InvalidArgumentError(
                 f"{name} needs probabilities, and {self.estimator} has no predict_proba."
             )
-        return rows, rows.probabilities
+        code = self._code(positive)
+        return rows.truth == code, rows.probabilities[:, code], rows.weights
 
     def roc(self, *, positive: object = None) -> Roc:
         """Return the ROC curve of all out-of-fold predictions for one class."""
-        rows, table = self._pooled("roc")
-        code = self._code(positive)
-        return roc(rows.truth == code, table[:, code], sample_weight=rows.weights)
+        is_positive, score, weights = self._of_class("roc", positive)
+        return roc(is_positive, score, sample_weight=weights)
 
     def calibration(
         self, *, positive: object = None, n_bins: int = 10, level: float = 0.95
     ) -> CalibrationCurve:
         """Return the calibration curve of one class, with consistency bands."""
-        rows, table = self._pooled("calibration")
-        code = self._code(positive)
-        distinct = np.count_nonzero(np.bincount(self.row))
+        is_positive, score, weights = self._of_class("calibration", positive)
         return calibration_curve(
-            rows.truth == code,
-            table[:, code],
+            is_positive,
+            score,
             n_bins=n_bins,
             level=level,
-            sample_weight=rows.weights,
-            repeats=len(rows) / distinct,
+            sample_weight=weights,
+            repeats=len(score) / np.count_nonzero(np.bincount(self.row)),
         )
 
     def calibration_line(self, *, positive: object = None, level: float = 0.95) -> CalibrationLine:
@@ -405,13 +406,12 @@ class Evaluation(TextDisplay):
 
         Predictions of one row (or group) by several models do not narrow the intervals.
         """
-        rows, table = self._pooled("calibration_line")
-        code = self._code(positive)
+        is_positive, score, weights = self._of_class("calibration_line", positive)
         return calibration_line(
-            rows.truth == code,
-            table[:, code],
+            is_positive,
+            score,
             level=level,
-            sample_weight=rows.weights,
+            sample_weight=weights,
             groups=self.row if self.groups is None else self.groups[self.row],
         )
 
@@ -419,11 +419,8 @@ class Evaluation(TextDisplay):
         self, thresholds: ArrayLike | None = None, *, positive: object = None
     ) -> NetBenefit:
         """Return the decision curve of all out-of-fold predictions for one class."""
-        rows, table = self._pooled("net_benefit")
-        code = self._code(positive)
-        return net_benefit(
-            rows.truth == code, table[:, code], thresholds, sample_weight=rows.weights
-        )
+        is_positive, score, weights = self._of_class("net_benefit", positive)
+        return net_benefit(is_positive, score, thresholds, sample_weight=weights)
 
     def _code(self, positive: object) -> int:
         return self.positive_code if positive is None else positive_class(positive, self.classes)

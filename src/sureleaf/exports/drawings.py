@@ -24,7 +24,8 @@ from sureleaf.formatting import percent
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.table import Column
 from sureleaf.tree import Tree
-from sureleaf.tree.rules import branch_tests
+from sureleaf.tree.routing import add_to_parents
+from sureleaf.tree.rules import OR_MISSING, branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
 # ---- texts and colours of nodes ------------------------------------------------------------------
@@ -126,7 +127,7 @@ def _branch_text(view: TreeView, node: int, branch: int) -> str:
     if not text:
         return "missing"
     is_mentioned = column.has_missing and tree.missing_arrives[node]
-    return f"{text} or missing" if is_mentioned else text
+    return f"{text}{OR_MISSING}" if is_mentioned else text
 
 
 def _known_branch_text(column: Column, test: NodeTest, branch: int) -> str:
@@ -373,11 +374,8 @@ def _top_of(
     last = int(fits[-1]) if len(fits) else 0
     kept = np.flatnonzero(tree.node_depth <= last)
     number = {int(node): i for i, node in enumerate(kept)}
-    n_leaves = np.where(tree.is_leaf, 1, 0)
-    n_flagged = np.array([int(text.flagged) for text in texts])
-    for node in range(tree.n_nodes - 1, 0, -1):  # parents have lower numbers
-        n_leaves[tree.parent[node]] += n_leaves[node]
-        n_flagged[tree.parent[node]] += n_flagged[node]
+    n_leaves = add_to_parents(tree, tree.is_leaf.astype(np.intp))
+    n_flagged = add_to_parents(tree, np.array([text.flagged for text in texts], dtype=np.intp))
     top = []
     for node in kept.tolist():
         text = replace(texts[node], node=number[node])

@@ -10,7 +10,7 @@ import os
 import stat
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from math import prod
 from os import PathLike
@@ -146,9 +146,15 @@ def read_state(path: str | PathLike[str], kind: FileKind = MODEL) -> State:
         return _parse(path, content)
 
 
-@contextmanager
-def decoding(path: str | PathLike[str], kind: FileKind = MODEL) -> Iterator[None]:
+def decoding(path: str | PathLike[str], kind: FileKind = MODEL) -> AbstractContextManager[None]:
     """Turn the errors of contents that cannot be decoded into one that names the file."""
+    again = "fit and save the model again" if kind is MODEL else "save the evaluation again"
+    return refusing(f"{path} is damaged", f"Copy the original file again, or {again}.")
+
+
+@contextmanager
+def refusing(what: str, cure: str) -> Iterator[None]:
+    """Turn the errors of contents that cannot be decoded into one: what it is, why, its cure."""
     try:
         yield
         return
@@ -160,10 +166,7 @@ def decoding(path: str | PathLike[str], kind: FileKind = MODEL) -> Iterator[None
         why = "it is nested too deeply"
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
         why = f"a part cannot be read ({problem!r:.200})"
-    again = "fit and save the model again" if kind is MODEL else "save the evaluation again"
-    raise InvalidArgumentError(
-        f"{path} is damaged: {why}. Copy the original file again, or {again}."
-    )
+    raise InvalidArgumentError(f"{what}: {why}. {cure}")
 
 
 def _content(path: str | PathLike[str], kind: FileKind) -> bytes:

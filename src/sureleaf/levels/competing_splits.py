@@ -18,7 +18,7 @@ from sureleaf.levels.nodes import tree_levels
 Level = Literal["confidence", "utility"]
 
 
-class Split(NamedTuple):
+class CandidateSplit(NamedTuple):
     """The shares of the nodes of a split, and the probability of the majority class in each."""
 
     shares: tuple[float, ...]
@@ -45,7 +45,7 @@ _TYPED = 5e-4
 """Shares and probabilities are typed with three or four digits."""
 
 
-def checked_split(shares: Sequence[float], p_max: Sequence[float]) -> Split:
+def checked_split(shares: Sequence[float], p_max: Sequence[float]) -> CandidateSplit:
     """Return a split whose shares have the sum 1 and whose p_max are from 0.5 to 1."""
     if len(shares) != len(p_max):
         raise InvalidArgumentError(
@@ -55,7 +55,7 @@ def checked_split(shares: Sequence[float], p_max: Sequence[float]) -> Split:
     check_distribution("shares", shares)
     for p in p_max:
         check_p_max(p)
-    return Split(tuple(map(float, shares)), tuple(map(float, p_max)))
+    return CandidateSplit(tuple(map(float, shares)), tuple(map(float, p_max)))
 
 
 def split_text(n: FloatArray, p_max: FloatArray) -> str:
@@ -74,7 +74,7 @@ def split_text(n: FloatArray, p_max: FloatArray) -> str:
     return ",".join(f"{part:{digits}}:{p:.4g}" for part, p in zip(parts, p_max, strict=True))
 
 
-def unsplit_p_max(splits: Sequence[Split]) -> list[float]:
+def unsplit_p_max(splits: Sequence[CandidateSplit]) -> list[float]:
     """Return what the p_max of the node that all splits divide may be, ascending.
 
     The nodes of a split may have either class as their majority, so a split allows several values.
@@ -84,7 +84,8 @@ def unsplit_p_max(splits: Sequence[Split]) -> list[float]:
     --------
     The splits of Figure 1, of a node with p_max = .70:
 
-    >>> first, second = Split((0.9, 0.1), (0.75, 0.75)), Split((0.2, 0.8), (0.75, 0.6875))
+    >>> first = CandidateSplit((0.9, 0.1), (0.75, 0.75))
+    >>> second = CandidateSplit((0.2, 0.8), (0.75, 0.6875))
     >>> [round(p, 6) for p in unsplit_p_max([first, second])]
     [0.7]
     """
@@ -101,7 +102,7 @@ def unsplit_p_max(splits: Sequence[Split]) -> list[float]:
     return sorted({round(float(p), 9) for p in common})
 
 
-def _allowed(split: Split) -> FloatArray:
+def _allowed(split: CandidateSplit) -> FloatArray:
     """Return what the p_max of the node may be, for either majority class in every node."""
     if len(split.shares) > _MOST_NODES:
         raise InvalidArgumentError(
@@ -114,7 +115,7 @@ def _allowed(split: Split) -> FloatArray:
     return np.maximum(positive, 1.0 - positive)
 
 
-def split_levels(level: Level, n: FloatArray, splits: Iterable[Split]) -> FloatArray:
+def split_levels(level: Level, n: FloatArray, splits: Iterable[CandidateSplit]) -> FloatArray:
     """Return the level of confidence (10) or utility (11) of each split for n rows of its node."""
     return np.array([getattr(tree_levels(n, *split), level) for split in splits], dtype=float)
 
@@ -135,7 +136,7 @@ def best_splits(n: FloatArray, values: FloatArray) -> tuple[Best, ...]:
 
     Examples
     --------
-    >>> whole, split = Split((1.0,), (0.7,)), Split((0.9, 0.1), (0.75, 0.75))
+    >>> whole, split = CandidateSplit((1.0,), (0.7,)), CandidateSplit((0.9, 0.1), (0.75, 0.75))
     >>> n = np.arange(1.0, 100.0)
     >>> best_splits(n, split_levels("utility", n, [whole, split]))
     (Best(rows=1, split=0), Best(rows=2, split=1))
@@ -157,7 +158,8 @@ def crossings(n: FloatArray, values: FloatArray) -> tuple[Crossing, ...]:
     --------
     Figure 1: split B has more confidence than split A from 58 rows on.
 
-    >>> first, second = Split((0.9, 0.1), (0.75, 0.75)), Split((0.2, 0.8), (0.75, 0.6875))
+    >>> first = CandidateSplit((0.9, 0.1), (0.75, 0.75))
+    >>> second = CandidateSplit((0.2, 0.8), (0.75, 0.6875))
     >>> n = np.arange(1.0, 101.0)
     >>> crossings(n, split_levels("confidence", n, [first, second]))
     (Crossing(rows=58, above=1, below=0),)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray, check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.state_file import Damaged
-from sureleaf.formatting import count_of, interval, listed, p_value, percent
+from sureleaf.formatting import count_of, interval, listed, p_equals, percent
 from sureleaf.levels.decisions import CostRule
 from sureleaf.levels.guarantees import (
     adjusted_p_values,
@@ -229,7 +229,7 @@ class Certificate:
             elif n_certified == 2:
                 subject = f"Neither leaf {certified[0]} nor leaf {certified[1]} {wrong}"
             largest = float(table.p_value[table.certified].max())
-            sentences.append(f"{subject}. Error probability: at most {half} ({_p(largest)}).")
+            sentences.append(f"{subject}. Error probability: at most {half} ({p_equals(largest)}).")
         else:
             claim = "decision" if self.at_costs else "predicted class"
             sentences.append(f"No leaf is certified: these rows do not prove any {claim}.")
@@ -313,16 +313,12 @@ class Certificate:
             lines.append(
                 f"Leaf {table.leaf[line]}: {table.rule[line] or 'all rows'}\n  "
                 f"{json_value(table.prediction[line])}: {table.n_correct[line]:g} of "
-                f"{table.n[line]:g} rows, {limits} %, {state} ({_p(float(table.p_value[line]))})"
+                f"{table.n[line]:g} rows, {limits} %, {state} "
+                f"({p_equals(float(table.p_value[line]))})"
             )
         return "\n".join([*lines, "", f"SHA-256 {self.fingerprint}"])
 
     __repr__ = __str__
-
-
-def _p(value: float) -> str:
-    text = p_value(value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def fingerprint(tree: Tree, classes: NDArray[Any], held_out: HeldOut) -> str:

@@ -1,6 +1,7 @@
 """Results whose attributes are columns: they print as a table and turn into data frames."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from html import escape
 from typing import Any
@@ -100,7 +101,9 @@ def end_of(text: str, longest: int = _LONGEST) -> str:
 
 def json_value(value: Any) -> Any:
     """Return a value that JSON can hold; a number that is not finite becomes null."""
-    if isinstance(value, np.ndarray | list):
+    if isinstance(value, Mapping):
+        return {name: json_value(item) for name, item in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
         return [json_value(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

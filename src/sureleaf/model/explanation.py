@@ -22,7 +22,7 @@ from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.table.schema import MISSING, UNSEEN
 from sureleaf.tree import Tree, route
-from sureleaf.tree.rules import branch_tests, leaf_rules, word
+from sureleaf.tree.rules import IS_MISSING, branch_tests, leaf_rules, word
 
 if TYPE_CHECKING:
     from sureleaf.model.leaf_table import LeafTable
@@ -293,7 +293,7 @@ def _step(model: "TreeModel", table: EncodedTable, node: int, branch: int) -> st
     value = column.render(float(table.columns[index][0]))
     known = value if value not in ("missing", "unseen") else f"{value} here"
     is_named = column.kind == "categorical" and test.endswith(f" = {known}")
-    return test if is_named or test.endswith("is missing") else f"{test} (it is {known})"
+    return test if is_named or test.endswith(IS_MISSING) else f"{test} (it is {known})"
 
 
 # ---- ways to other leaves ------------------------------------------------------------------------

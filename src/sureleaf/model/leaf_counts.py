@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.tree import TrainingRows, Tree, count_nodes, route
+from sureleaf.tree import Routes, TrainingRows, Tree, count_nodes, route
 from sureleaf.tree.structure import row_sums
 
 
@@ -31,8 +32,8 @@ class LeafCounts:
     """
 
     leaf_ids: NDArray[np.intp]
-    counts: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    counts: FloatArray
+    squares: FloatArray
 
     @classmethod
     def of_tree(cls, tree: Tree) -> "LeafCounts":
@@ -41,13 +42,13 @@ class LeafCounts:
         return cls(tree.leaf_ids, counts, row_sums(counts))
 
     @property
-    def n(self) -> NDArray[np.float64]:
+    def n(self) -> FloatArray:
         """Weight of each leaf."""
-        total: NDArray[np.float64] = self.counts.sum(axis=1)
+        total: FloatArray = self.counts.sum(axis=1)
         return total
 
     @property
-    def n_effective(self) -> NDArray[np.float64]:
+    def n_effective(self) -> FloatArray:
         """Kish's effective number of rows of each leaf: (sum of weights)^2 / sum of squares."""
         return np.divide(self.n**2, self.squares, out=np.zeros(len(self.n)), where=self.squares > 0)
 
@@ -71,20 +72,21 @@ class LeafCounts:
         return f"LeafCounts of {len(self.leaf_ids)} leaves, {self.n.sum():g} rows"
 
 
+def count_ends(routes: Routes, rows: TrainingRows) -> tuple[FloatArray, FloatArray]:
+    """Return the weights by class of the rows that end in each node, and their squares."""
+    row, n_nodes = routes.rows(), routes.n_nodes
+    own = rows.row_weights[row]
+    weights = routes.shares * own
+    cells = routes.nodes.astype(np.int64) * rows.n_classes + rows.labels[row]
+    counts = np.bincount(cells, weights, n_nodes * rows.n_classes).astype(np.float64)
+    squares = np.bincount(routes.nodes, weights * own, n_nodes).astype(np.float64)
+    return counts.reshape(n_nodes, rows.n_classes), squares
+
+
 def count_leaves(tree: Tree, rows: TrainingRows) -> LeafCounts:
     """Send rows through a tree and count them in its leaves."""
-    routes = route(tree, rows.table)
-    row = routes.rows()
-    weights = routes.shares if rows.weights is None else routes.shares * rows.weights[row]
-    cells = np.bincount(
-        routes.nodes.astype(np.int64) * rows.n_classes + rows.labels[row],
-        weights=weights,
-        minlength=tree.n_nodes * rows.n_classes,
-    ).reshape(tree.n_nodes, rows.n_classes)
-    row_weights = 1.0 if rows.weights is None else rows.weights[row]
-    squares = np.bincount(routes.nodes, weights=weights * row_weights, minlength=tree.n_nodes)
-    leaves = tree.leaf_ids
-    return LeafCounts(leaves, cells[leaves].astype(float), squares[leaves].astype(float))
+    counts, squares = count_ends(route(tree, rows.table), rows)
+    return LeafCounts(tree.leaf_ids, counts[tree.leaf_ids], squares[tree.leaf_ids])
 
 
 def leaf_counts_of(tree: Tree, rows: TrainingRows) -> LeafCounts:
@@ -102,9 +104,8 @@ def cut_leaf_counts(counts: LeafCounts, tree: Tree, smaller: Tree) -> LeafCounts
         sizes[tree.parent[node]] += sizes[node]
     before = 0
     kept = []
-    for (
-        is_leaf
-    ) in smaller.is_leaf.tolist():  # both trees are in preorder: a cut removes consecutive nodes
+    # Both trees are in preorder: a cut removes consecutive nodes.
+    for is_leaf in smaller.is_leaf.tolist():
         kept.append(before)
         before += int(sizes[before]) if is_leaf else 1
     leaves = smaller.leaf_ids

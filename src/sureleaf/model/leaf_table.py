@@ -56,7 +56,7 @@ class _Levels(NamedTuple):
     utility: float
 
 
-class TreeLevels(_Levels):
+class FittedLevels(_Levels):
     """Confidence and utility of a tree: the share-weighted sums over its leaves.
 
     It is a pair, with the interval of the utility as further attributes.
@@ -74,8 +74,8 @@ class TreeLevels(_Levels):
 
     Examples
     --------
-    >>> confidence, utility = TreeLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
-    >>> levels = TreeLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
+    >>> confidence, utility = FittedLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
+    >>> levels = FittedLevels.with_interval(0.9, 0.8, strength=50.0, level=0.95)
     >>> round(levels.low, 3), round(levels.high, 3)
     (0.68, 0.898)
     """

@@ -50,13 +50,13 @@ LOG_LOSS_SHARE = 0.4
 N_FOLDS = 5
 """At most so many folds choose the size: ten choose no better, and take twice the time."""
 
-STRENGTHS = (1.0, 3.0, 10.0)
+SHRINKAGES = (1.0, 3.0, 10.0)
 """How many rows the node above a leaf may count for in the probabilities of the leaf. More than 10
 would help little, and move large leaves away from their own rows. The last one is that by which
 sizes are compared."""
 
 _LOG_LOSSES = [4, 5, 2]
-"""The columns of sums over test rows that hold the log losses at `STRENGTHS`."""
+"""The columns of sums over test rows that hold the log losses at `SHRINKAGES`."""
 
 ENTROPY_SHARE = 0.3
 """The family is pruned by training errors plus this share of the entropy, in nats."""
@@ -128,7 +128,7 @@ class SizeSelection:
 
     `family` is the name of the family that the tree is of, `alpha` the chosen penalty per leaf, one
     of `penalties` of that family. `curve` has all sizes of the first family, without a limit.
-    `strength` is the one of `STRENGTHS` with the least log loss at that size. `n_rounds` rounds of
+    `strength` is the one of `SHRINKAGES` with the least log loss at that size. `n_rounds` rounds of
     folds have chosen.
     """
 
@@ -243,7 +243,7 @@ def select_sizes(
     of the nested `families`.
     """
     sized = [_SizedFamily.of_tree(tree, *family) for family in families.items()]
-    strengths = (STRENGTHS[-1], *STRENGTHS[:-1])
+    strengths = (SHRINKAGES[-1], *SHRINKAGES[:-1])
     unit = np.append(unit_of_costs(tree, rule), np.ones(len(strengths) - 1))
     rows.sort(n_at_once)
 
@@ -359,7 +359,7 @@ def _select(
         float(family.penalties[chosen]),
         family.penalties[family.first(size) :],
         _curve(families[0].penalties, families[0].n_leaves, totals[0] / n_rounds),
-        STRENGTHS[int(totals[best][chosen, _LOG_LOSSES].argmin())],
+        SHRINKAGES[int(totals[best][chosen, _LOG_LOSSES].argmin())],
         n_rounds,
     )
 
@@ -403,7 +403,7 @@ def fold_sums(
     All nodes are counted once; a node counts for the penalties at which it is a leaf.
     """
     counts = np.array([count_nodes(tree, test) for test in tests])
-    per_node = _node_sums(tree, counts, STRENGTHS[-1:], rule)
+    per_node = _node_sums(tree, counts, SHRINKAGES[-1:], rule)
     sums = sums_along(tree, node_alphas, candidates, per_node)
     return np.split(sums, len(tests), axis=1)
 

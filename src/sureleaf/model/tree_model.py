@@ -52,7 +52,7 @@ from sureleaf.model.certificate import (
 from sureleaf.model.explanation import Explanation, Restrictions, explain_row, one_row
 from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
 from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
-from sureleaf.model.leaf_table import SOURCES, LeafTable, RowLevels, TreeLevels, leaf_table
+from sureleaf.model.leaf_table import SOURCES, FittedLevels, LeafTable, RowLevels, leaf_table
 from sureleaf.model.node_levels import (
     NodeLevels,
     levels_of_accuracy,
@@ -431,7 +431,7 @@ class TreeModel(DecidingModel):
                 f"method={method!r} must go with two classes and equal costs. Use 'mle' or 'blend'."
             )
 
-    def levels(self, *, level: float = 0.95, method: str | None = None) -> TreeLevels:
+    def levels(self, *, level: float = 0.95, method: str | None = None) -> FittedLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves."""
         levels = self.node_levels(method)
         check_number("level", level, low=0, high=1, open_low=True)
@@ -440,7 +440,7 @@ class TreeModel(DecidingModel):
         sure = float(shares @ levels.confidence[leaves])
         useful = float(shares @ levels.utility[leaves])
         source = self.evidence.source
-        return TreeLevels.with_interval(sure, useful, self.rows_known_by(), level, source)
+        return FittedLevels.with_interval(sure, useful, self.rows_known_by(), level, source)
 
     def rows_known_by(self) -> float | None:
         """How many rows the utility of the tree is known by; None for training levels."""

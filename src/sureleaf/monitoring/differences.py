@@ -191,16 +191,14 @@ class Diff(TextDisplay):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON, and for the page."""
-        comparison = None
-        if self.comparison is not None:
-            comparison = {name: json_value(v) for name, v in self.comparison.to_dict().items()}
+        comparison = None if self.comparison is None else json_value(self.comparison.to_dict())
         return {
             "schema": SCHEMA,
             "identical": self.identical,
             "same_tests": self.same_tests,
             "changed": self.changed,
             "rows": self.n_rows,
-            "classes": [json_value(label) for label in self.old.classes_],
+            "classes": json_value(self.old.classes_),
             "sentences": self.sentences(),
             "rules": [{**vars(one), "sentence": str(one)} for one in self.rules],
             "leaves": None if self.leaves is None else self.leaves.records(),

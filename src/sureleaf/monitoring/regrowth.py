@@ -29,6 +29,7 @@ from sureleaf.model.column_table import json_value
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.monitoring.updates import check_tree, class_weighted, with_counts
 from sureleaf.table import EncodedTable, Schema, read_table
+from sureleaf.table.frames import without_dictionaries
 
 KEPT, REGROWN = "the updated tree", "a tree that is grown anew"
 
@@ -79,9 +80,7 @@ class Regrowth(TextDisplay):
             "design": self.design,
             "n_old": self.n_old,
             "n_new": self.n_new,
-            "comparison": {
-                name: json_value(value) for name, value in self.comparison.to_dict().items()
-            },
+            "comparison": json_value(self.comparison.to_dict()),
         }
 
     def __str__(self) -> str:
@@ -225,16 +224,8 @@ def _join(old: Any, new: Any) -> Any:
     if all(one.implementation.is_pandas() for one in frames):
         return nw.concat(frames, how="vertical").to_native()  # converts types by itself
     # Columns of two files may differ in their type: whole numbers in one, fractions in another.
-    tables = [_without_dictionaries(one.to_arrow()) for one in frames]
+    tables = [without_dictionaries(one.to_arrow()) for one in frames]
     return pa.concat_tables(tables, promote_options="permissive")
-
-
-def _without_dictionaries(table: Any) -> Any:
-    for index, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            values = table.column(index).cast(field.type.value_type)
-            table = table.set_column(index, field.name, values)
-    return table
 
 
 def _codes(tree: TreeClassifier, table: EncodedTable, model: TreeModel) -> NDArray[np.int64]:

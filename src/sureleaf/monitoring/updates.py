@@ -21,7 +21,7 @@ from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators import TreeClassifier
 from sureleaf.model.certificate import HeldOut
-from sureleaf.model.leaf_counts import LeafCounts
+from sureleaf.model.leaf_counts import LeafCounts, count_ends
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.tree import TrainingRows
@@ -127,14 +127,8 @@ def with_counts(model: TreeModel, rows: TrainingRows) -> TreeModel:
 
 def _count(model: TreeModel, rows: TrainingRows) -> tuple[FloatArray, LeafCounts, FloatArray]:
     """Count rows as predictions route them: in all nodes, in the leaves, and effective counts."""
-    tree, routes = model.tree, model.route(rows.table)
-    row = routes.rows()
-    weights = routes.shares * rows.row_weights[row]
-    cells = routes.nodes.astype(np.int64) * rows.n_classes + rows.labels[row]
-    shape = (tree.n_nodes, rows.n_classes)
-    ends = np.bincount(cells, weights, shape[0] * shape[1]).reshape(shape).astype(np.float64)
-    of_row = weights * rows.row_weights[row]
-    squares = np.bincount(routes.nodes, of_row, tree.n_nodes).astype(np.float64)
+    tree = model.tree
+    ends, squares = count_ends(model.route(rows.table), rows)
     leaves, counts = tree.leaf_ids, add_to_parents(tree, ends)
     effective = counts
     if model.weights == "importance":

@@ -61,14 +61,14 @@ from sureleaf.table.schema import UNSEEN
 from sureleaf.tree import TrainingRows
 from sureleaf.tree.rules import leaf_rules
 
-Verdict = Literal["right", "wrong", "changed", "unknown"]
+LeafVerdict = Literal["right", "wrong", "changed", "unknown"]
 
 Counts = NDArray[np.int64]
 
 RECOGNISED_ROWS = 16
 """A batch with fewer different rows may equal an earlier one by chance."""
 
-MOST_ROWS = 2**20
+_MOST_ROWS = 2**20
 """More rows than this are not said to be needed."""
 
 LEAST_SHARE = 1e-9
@@ -756,7 +756,7 @@ class Watch:
         alarm = alarms.get((question, leaf))
         return np.nan if alarm is None else float(alarm.since)
 
-    def _verdict(self, leaf: int) -> Verdict:
+    def _verdict(self, leaf: int) -> LeafVerdict:
         if np.isfinite(self._since("decision", leaf)):
             return "changed"
         if ("wrong", leaf) in self.counts.alarms:
@@ -777,7 +777,7 @@ class Watch:
     def _rows_needed(self, leaf: int) -> float:
         shares = self.promise.classes[leaf]
         is_changed = ("accuracy", leaf) in self.counts.alarms
-        if is_changed or not self._is_right(leaf, MOST_ROWS * shares):
+        if is_changed or not self._is_right(leaf, _MOST_ROWS * shares):
             return np.nan
         return float(smallest_count(lambda n: self._is_right(leaf, n * shares)))
 
@@ -927,7 +927,7 @@ class Watch:
             "labelled": n,
             "pending": len(counts.pending),
             "sentences": self.sentences(),
-            "classes": [json_value(label) for label in self.model.classes],
+            "classes": json_value(self.model.classes),
             "new_categories": counts.new_categories,
             "new_missing": counts.new_missing,
             "tree": {

@@ -13,19 +13,19 @@ import math
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from os import PathLike
 from typing import Any, Final
 
 import numpy as np
 
-from sureleaf.errors import InvalidArgumentError, SureleafError
+from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
 from sureleaf.files import atomic_write
 from sureleaf.files.lock import locked
-from sureleaf.files.state_file import Damaged, newer, state_bytes, state_of_bytes
+from sureleaf.files.state_file import Damaged, newer, refusing, state_bytes, state_of_bytes
 from sureleaf.levels.sequential import start_times
 from sureleaf.monitoring.watch import Alarm, Counts, Stream, Watch, WatchCounts
 
@@ -123,24 +123,9 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-@contextmanager
-def _decoding(path: Path) -> Iterator[None]:
-    """Turn the errors of contents that cannot be decoded into one that names the file."""
-    try:
-        yield
-        return
-    except SureleafError:
-        raise
-    except Damaged as problem:
-        why = str(problem)
-    except RecursionError:
-        why = "it is nested too deeply"
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
-        why = f"a part cannot be read ({problem!r:.200})"
-    raise InvalidArgumentError(
-        f"{path} cannot be used: {why}. Take the last copy that was complete, or begin another "
-        "state."
-    )
+def _decoding(path: Path) -> AbstractContextManager[None]:
+    cure = "Take the last copy that was complete, or begin another state."
+    return refusing(f"{path} cannot be used", cure)
 
 
 # ---- plain values --------------------------------------------------------------------------------

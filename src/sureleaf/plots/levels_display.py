@@ -19,8 +19,8 @@ from sureleaf.arguments import FloatArray, check_choice
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier, rank_columns
 from sureleaf.levels.competing_splits import (
+    CandidateSplit,
     Level,
-    Split,
     best_splits,
     checked_split,
     crossings,
@@ -198,14 +198,15 @@ class LevelsDisplay(Display):
         source: str,
     ) -> Self:
         splits = {
-            name: Split(tuple(rows / rows.sum()), tuple(p)) for name, (rows, p) in groups.items()
+            name: CandidateSplit(tuple(rows / rows.sum()), tuple(p))
+            for name, (rows, p) in groups.items()
         }
         return cls._from_splits(splits, level, n_now, n_max or 4 * n_now, source)
 
     @classmethod
     def _from_splits(
         cls,
-        splits: dict[str, Split],
+        splits: dict[str, CandidateSplit],
         level: Level,
         n_now: float | None,
         n_max: float,

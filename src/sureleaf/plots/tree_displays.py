@@ -13,6 +13,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import count_of, percent
 from sureleaf.plots.display import BLUE, COLOURS, GREY, INK, NOTE, RED, Display, write
 from sureleaf.tree import Tree
+from sureleaf.tree.routing import add_to_parents
 from sureleaf.tree.rules import branch_tests
 from sureleaf.tree.structure import leaves_in_words
 
@@ -136,6 +137,7 @@ class TreeDisplay(Display):
             texts = branch_tests(tree, inner, fitted.schema.columns[tree.feature[inner]])
             for child, text in zip(tree.branches(inner), texts, strict=True):
                 test[index_of[child]] = textwrap.shorten(text, _LONGEST_TEST, placeholder=" ...")
+        n_leaves = add_to_parents(tree, tree.is_leaf.astype(np.intp))
         n = tree.class_counts.sum(axis=1)
         is_weak = levels.is_weak(confidence)
         return cls(
@@ -145,7 +147,7 @@ class TreeDisplay(Display):
             height=_heights(parent, is_end),
             test=test,
             is_end=is_end,
-            hidden=np.where(tree.is_leaf[node], 0, _leaves_below(tree)[node]) * is_end,
+            hidden=np.where(tree.is_leaf, 0, n_leaves)[node] * is_end,
             prediction=[str(label) for label in fitted.classes[levels.predicted[node]]],
             predicted=levels.predicted[node],
             n=n[node],
@@ -259,13 +261,6 @@ def _heights(parent: NDArray[np.intp], is_end: NDArray[np.bool_]) -> FloatArray:
             children = height[parent == index]
             height[index] = (children.max() + children.min()) / 2
     return height
-
-
-def _leaves_below(tree: Tree) -> NDArray[np.intp]:
-    n_leaves: NDArray[np.intp] = tree.is_leaf.astype(np.intp)
-    for node in range(tree.n_nodes - 1, 0, -1):
-        n_leaves[tree.parent[node]] += n_leaves[node]
-    return n_leaves
 
 
 def _depth_to_draw(tree: Tree) -> int:

@@ -32,7 +32,7 @@ from sureleaf.progress import track
 from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare, start_stage
 from sureleaf.table import EncodedTable
 
-MAX_CATEGORIES = 50
+MAX_INDICATORS = 50
 MAX_CELLS = 100_000_000
 """Cells of all indicator columns together: 400 MB."""
 FIRST_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
@@ -464,7 +464,7 @@ def max_categories(table: EncodedTable) -> int:
     """Return how many categories per column get a 0/1 column: the most frequent ones."""
     n_columns = sum(column.kind == "categorical" for column in table.schema.columns)
     fitting = MAX_CELLS // max(1, n_columns * table.n_rows)
-    return max(2, min(MAX_CATEGORIES, fitting))
+    return max(2, min(MAX_INDICATORS, fitting))
 
 
 def numeric_matrix(table: EncodedTable) -> NDArray[np.float32]:

@@ -4,7 +4,6 @@ The document is what its page, its JSON and the terminal show.
 """
 
 import hashlib
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field, replace
@@ -26,6 +25,7 @@ from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.evaluation.store import check_contents
+from sureleaf.model.column_table import json_value
 from sureleaf.studies.store import Failure, FitOutcome, StatusCounts, Store, StoredRows
 
 Estimates = Mapping[str, Mapping[str, Estimate | None]]
@@ -275,17 +275,9 @@ class StudyDocument:
     def to_dict(self) -> dict[str, Any]:
         """Return the document as JSON has it; a number that is not finite is None."""
         counts = {"total": self.status.total, "seconds_left": self.status.seconds_left}
-        plain: dict[str, Any] = _plain({"schema": STUDY_SCHEMA, **asdict(self)})
+        plain: dict[str, Any] = json_value({"schema": STUDY_SCHEMA, **asdict(self)})
         plain["status"] |= counts
         return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def study_document(results: StudyResults, *, level: float = 0.95) -> StudyDocument:

@@ -476,3 +476,14 @@ def _pandas_column(name: str, series: Any) -> RawColumn:
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise unusable_type_error(name, f"dtype {dtype} ({error})") from error
+
+
+def without_dictionaries(table: Any) -> Any:
+    """Return an Arrow table whose columns hold values in place of codes."""
+    import pyarrow as pa
+
+    for index, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            values = table.column(index).cast(field.type.value_type)
+            table = table.set_column(index, field.name, values)
+    return table

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from sureleaf import _kernel
 from sureleaf.table import EncodedTable
 from sureleaf.tree.growing import TrainingRows
 from sureleaf.tree.structure import Tree
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,7 @@ def _join_routes(routes: Sequence[Routes]) -> Routes:
     )
 
 
-def add_to_parents(tree: Tree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def add_to_parents(tree: Tree, counts: NDArray[Number]) -> NDArray[Number]:
     """Add what the nodes of a tree hold to their parents, from the leaves up to the root.
 
     `counts` has one line per node, of which those of inner nodes are usually 0. The sums are, to

@@ -14,6 +14,9 @@ from sureleaf.table.encoded_table import Columns
 from sureleaf.table.schema import EXACT_DIGITS, rounded_up
 from sureleaf.tree.structure import Tree
 
+IS_MISSING, OR_MISSING = " is missing", " or missing"
+"""How a test ends that only missing values pass, or that they pass, too."""
+
 
 def branch_tests(tree: Tree, node: int, column: Column) -> list[str]:
     """Return the test of each branch of a node as text.
@@ -89,8 +92,8 @@ def _known_tests(tree: Tree, node: int, column: Column) -> list[str | None]:
 
 def _test_text(column: Column, known: str | None, *, with_missing: bool) -> str:
     if known is None:
-        return f"{word(column.name)} is missing"
-    return f"{known} or missing" if with_missing and column.has_missing else known
+        return f"{word(column.name)}{IS_MISSING}"
+    return f"{known}{OR_MISSING}" if with_missing and column.has_missing else known
 
 
 def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
@@ -125,7 +128,7 @@ def join_tests(tests: Sequence[str]) -> str:
     '(age <= 38 or missing) and size > 2'
     """
     if len(tests) > 1:
-        tests = [f"({test})" if test.endswith(" or missing") else test for test in tests]
+        tests = [f"({test})" if test.endswith(OR_MISSING) else test for test in tests]
     return " and ".join(tests) or "all rows"
 
 

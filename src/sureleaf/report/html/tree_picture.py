@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from sureleaf import formatting
+from sureleaf.tree.rules import OR_MISSING
 
 MOST_ENDS = 12
 WIDTH, SMALLEST = 1140.0, 0.8
@@ -20,7 +21,6 @@ ROOMY = 1000.0
 END, GAP, LINE = 36.0, 6.0, 13.0
 FONT, SMALL = 13.0, 11.5
 CURVE, THICKEST = 26.0, 24.0
-OR_MISSING = " or missing"
 
 Node = Mapping[str, Any]
 

@@ -19,6 +19,7 @@ from sureleaf.formatting import (
     measure_value,
     percent,
     points,
+    up_to_two_digits,
     upper_first,
 )
 from sureleaf.report.baselines import MAJORITY
@@ -525,16 +526,10 @@ def _next(parts: _Parts) -> Sentence:
     needed = [node.total_rows_needed for node in flagged if node.total_rows_needed is not None]
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
-        rows = f"About {_rounded(max(needed)):,} rows in all {what}. {rows}"
+        rows = f"About {up_to_two_digits(max(needed)):,} rows in all {what}. {rows}"
     elif len(flagged) == 1:
         rows = f"More rows may not settle it: its classes are nearly balanced. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
-
-
-def _rounded(rows: int) -> int:
-    """Round a number of rows up to two digits."""
-    unit = int(10 ** max(len(str(rows)) - 2, 0))
-    return -(-rows // unit) * unit
 
 
 def _rows_text(parts: _Parts) -> str:
@@ -572,7 +567,7 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
     if n_rare < RARE_ROWS_WANTED:
         help_ += (
             f" Or collect more: {count_of(n_rare, 'rare row')} cannot show how good a model is; "
-            f"{RARE_ROWS_WANTED} are recommended, about {_rounded(more):,} rows in all."
+            f"{RARE_ROWS_WANTED} are recommended, about {up_to_two_digits(more):,} rows in all."
         )
     return "Make the rare class count.", help_, "models"
 

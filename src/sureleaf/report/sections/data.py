@@ -19,7 +19,7 @@ _KINDS: dict[str, ColumnKind] = {
     "ordered": "ordered",
     "date": "date",
 }
-MAX_CATEGORIES = 12
+_MAX_CATEGORIES = 12
 N_BINS = 20
 
 
@@ -149,7 +149,7 @@ def _column(column: Column, values: NDArray[Any], importance: float) -> ColumnSu
 
 def _categories(column: Column, known: NDArray[Any]) -> dict[str, Any]:
     counts = np.bincount(known, minlength=len(column.categories))
-    order = np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]
+    order = np.argsort(-counts, kind="stable")[:_MAX_CATEGORIES]
     present = np.flatnonzero(counts) if column.kind == "ordered" else np.array([], dtype=int)
     return {
         "low": str(column.categories[present[0]]) if len(present) else None,

@@ -16,7 +16,7 @@ from sureleaf.report.results import ReportResults
 from sureleaf.table import Column
 
 MIN_CLASS_ROWS = 10
-MANY_MISSING = 0.5
+_MANY_MISSING = 0.5
 LEAK_ACCURACY = 0.99
 LEAK_SAMPLE = 10_000
 _NAMED_LIKE_A_KEY = re.compile(
@@ -213,7 +213,7 @@ def _without_values(results: ReportResults) -> list[DataWarning]:
         elif known.min() == known.max():
             text = f"{name} has the same value in all rows that have one."
             warnings.append(DataWarning("constant", name, text))
-        elif missing >= MANY_MISSING:
+        elif missing >= _MANY_MISSING:
             text = f"{name} is missing in {percent(missing, 0)} of the rows. {where_they_go}"
             warnings.append(DataWarning("missing", name, text))
     return warnings

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
-from sureleaf.formatting import count_of, interval, percent, points
+from sureleaf.formatting import count_of, interval, percent, points, up_to_two_digits
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.report.document_schema import record_of
 from sureleaf.report.estimates import (
@@ -283,9 +283,7 @@ def _samples_needed(n_bootstraps: int, freedom: float, n_rows: int) -> int:
     def noise(degrees: float) -> float:
         return (math.sqrt(1 + n_rows / max(degrees, 1e-9)) - 1) / n_rows
 
-    needed = math.ceil(n_bootstraps * noise(freedom) / noise(LEAST_FREEDOM))
-    unit = int(10 ** max(len(str(needed)) - 2, 0))
-    return -(-needed // unit) * unit
+    return up_to_two_digits(math.ceil(n_bootstraps * noise(freedom) / noise(LEAST_FREEDOM)))
 
 
 def _curve(curve: LearningCurve, results: ReportResults) -> Curve:

@@ -286,7 +286,7 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
     return record_of(TreeCertificate, certificate, leaves=leaves)
 
 
-MANY_MISSING = 0.1
+_MANY_MISSING_CELLS = 0.1
 
 
 def _known_limits(results: ReportResults) -> list[str]:
@@ -316,7 +316,7 @@ def _known_limits(results: ReportResults) -> list[str]:
         for column, values in zip(table.schema.columns, table.columns, strict=True)
     )
     is_fractional = results.model.tree.has_fractional_rows
-    if is_fractional and n_missing > MANY_MISSING * table.n_rows * len(table.columns):
+    if is_fractional and n_missing > _MANY_MISSING_CELLS * table.n_rows * len(table.columns):
         limits.append(
             "Many values are missing, and rows with missing values go down several branches: the "
             "utility of the tree is then a little too high, and the levels of rows without missing "
