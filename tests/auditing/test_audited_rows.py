@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from sureleaf import TrainingRowsWarning, TreeClassifier, audit
+from sureleaf import BaggedTreesClassifier, TrainingRowsWarning, TreeClassifier, audit, load
 from sureleaf.report.audit_report import audit_document
 from sureleaf.report.request import Origin
 
@@ -44,13 +44,19 @@ def test_rows_that_a_model_knows_by_heart_are_not_called_unseen(model):
     assert not unseen.remarks
 
 
-def test_our_trees_recognise_rows_of_their_fit_among_others():
+@pytest.mark.parametrize(
+    "model",
+    [TreeClassifier(pruning=None, max_depth=2), BaggedTreesClassifier(n_estimators=5)],
+    ids=lambda model: type(model).__name__,
+)
+def test_our_models_recognise_rows_of_their_fit_among_others(model, tmp_path):
     X, y = noisy(400, 2)
-    tree = TreeClassifier(pruning=None, max_depth=2, random_state=0).fit(X[:200], y[:200])
-    with pytest.warns(TrainingRowsWarning, match="60 of 260 rows are equal to rows that the tree"):
-        known = audit(tree, X[140:], y[140:])
-    assert known.looks_seen
-    assert not audit(tree, X[200:], y[200:]).looks_seen
+    model.fit(X[:200], y[:200]).save(tmp_path / "m.sureleaf")
+    for fitted in (model, load(tmp_path / "m.sureleaf")):
+        with pytest.warns(TrainingRowsWarning, match="60 of 260 rows are equal to rows that the m"):
+            known = audit(fitted, X[140:], y[140:])
+        assert known.looks_seen
+        assert audit(fitted, X[200:], y[200:]).newness == "compared"
 
 
 @pytest.mark.parametrize("in_batches", [False, True])
@@ -73,7 +79,7 @@ def test_rows_are_called_unseen_only_if_someone_knows_it(in_batches):
     new = audited(tree, 400)
     assert (new.rows, new.newness, new.newness_in_words) == ("unseen", "compared", None)
     assert "on 300 unseen rows" in str(new)
-    with pytest.warns(TrainingRowsWarning, match="are equal to rows that the tree was fitted on"):
+    with pytest.warns(TrainingRowsWarning, match="are equal to rows that the model was fitted on"):
         seen = audited(tree, 100)
     assert (seen.rows, seen.newness, seen.to_dict()["rows"]) == ("seen", "seen", "seen")
     other = LogisticRegression().fit(X[:400], y[:400])
@@ -88,9 +94,9 @@ def test_rows_are_called_unseen_only_if_someone_knows_it(in_batches):
         assert found.newness_in_words in str(audit_document(found, Origin("y"))["answer"])
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_good_models_are_not_accused(load):
-    X, y = load(return_X_y=True)
+@pytest.mark.parametrize("load_table", [load_iris, load_wine, load_breast_cancer])
+def test_good_models_are_not_accused(load_table):
+    X, y = load_table(return_X_y=True)
     rng = np.random.default_rng(0)
     order = rng.permutation(len(y))
     seen, unseen = order[::2], order[1::2]

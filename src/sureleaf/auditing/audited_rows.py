@@ -45,7 +45,7 @@ ERRORS = ("calibration", "accuracy", "cost")
 
 @dataclass(frozen=True)
 class ComparedRows:
-    """Rows of an audit beside those that our own tree was fitted on, and updated with."""
+    """Rows of an audit beside those that a model of ours was fitted on, and updated with."""
 
     parts: tuple[tuple[SeenRows, EqualRows], ...]
     n_rows: int
@@ -70,7 +70,7 @@ class ComparedRows:
         n_compared, n_equal = equal_rows.n_compared, equal_rows.n_equal
         compared = "" if n_compared == self.n_rows else " that can be compared"
         return (
-            f"{n_equal:,} of {n_compared:,} rows{compared} are equal to rows that the tree was "
+            f"{n_equal:,} of {n_compared:,} rows{compared} are equal to rows that the model was "
             "fitted on, cell by cell: all figures are too good. Audit it with unseen rows."
         )
 
@@ -83,7 +83,7 @@ def _compare_with_fit(
     model: Any, X: Any, codes: NDArray[np.int64], classes: NDArray[Any]
 ) -> ComparedRows | None:
     """Compare rows with those of the fit; None unless the model keeps fingerprints of them."""
-    if not isinstance(model, TreeClassifier):
+    if not isinstance(model, TreeClassifier | BaggedTreesClassifier):
         return None
     fitted = model.recognising_model()
     code_of = {label: code for code, label in enumerate(fitted.classes.tolist())}

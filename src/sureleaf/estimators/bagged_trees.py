@@ -37,6 +37,7 @@ from sureleaf.model.out_of_bag import (
     out_of_bag_evidence,
     out_of_bag_sums,
 )
+from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.state import estimate_from_plain, estimate_to_plain
 from sureleaf.probability import LeafEstimate, PrevalenceMix, Shrinkage, find_estimate
 from sureleaf.progress import track
@@ -213,6 +214,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
             seed=seed,
             max_samples=self.max_samples,
             cost=None if self.cost is None else cost_rule(self.cost, classes).cost,
+            seen=seen_rows(rows, thread_count(self.n_jobs)),
         )
         _ = model.probabilities  # an estimate of the user's own may fail
         model, oob_proba = self._calibrated(model, rows, template)

@@ -87,6 +87,10 @@ class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: i
             check_is_fitted(self)
         return self.model_
 
+    def recognising_model(self) -> Model:
+        """Return the fitted model with fingerprints of its rows, by which it recognises them."""
+        return self._fitted()
+
     def _encode(self, X: Any) -> EncodedTable:
         """Encode rows to send them to leaves."""
         return self._fitted().encode(X, for_routing=True, estimator=type(self).__name__)

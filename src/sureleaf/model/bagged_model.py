@@ -3,7 +3,8 @@
 A `BaggedModel` stores the columns, the classes, the trees with the class probabilities of their
 nodes, how unseen categories are handled, the calibration of the mean probabilities if there is one,
 the seed that the bags were drawn with, and the out-of-bag evidence: agreement and accuracy of the
-predictions of rows by the trees whose bags do not hold them. It stores no rows.
+predictions of rows by the trees whose bags do not hold them. It stores no rows, but a few
+fingerprints of them.
 """
 
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     missing_rows,
 )
+from sureleaf.model.seen_rows import SeenRows
 from sureleaf.model.state import (
     classes_from_plain,
     classes_to_plain,
@@ -127,6 +129,7 @@ class BaggedModel(DecidingModel):
     - `calibration`: applied to the mean of the trees' probabilities.
     - `out_of_bag`: none as long as it has not been computed from the rows.
     - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, by which rows are decided.
+    - `seen`: fingerprints of the rows of the fit, by which an audit recognises them.
     """
 
     schema: Schema
@@ -141,6 +144,7 @@ class BaggedModel(DecidingModel):
     calibration: "Calibration | None" = None
     out_of_bag: OutOfBagEvidence | None = None
     cost: FloatArray | None = None
+    seen: SeenRows | None = None
 
     @cached_property
     def probabilities(self) -> tuple[FloatArray, ...]:
@@ -306,6 +310,8 @@ class BaggedModel(DecidingModel):
         }
         if self.cost is not None:
             header["fitted"]["cost"] = self.cost.tolist()
+        if self.seen is not None:
+            header["seen"] = self.seen.to_plain()
         arrays: dict[str, NDArray[Any]] = {}
         for number, (tree, probabilities) in enumerate(
             zip(self.trees, self.probabilities, strict=True)
@@ -356,6 +362,7 @@ class BaggedModel(DecidingModel):
             calibration=_calibration_from(state, len(classes)),
             out_of_bag=_out_of_bag_from(state),
             cost=cost_from(facts["cost"], classes),
+            seen=SeenRows.from_plain(header.get("seen")),
         )
         model.__dict__["probabilities"] = tuple(
             probabilities_from(state, tree, f"{prefix}/probabilities")

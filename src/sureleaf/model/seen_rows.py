@@ -1,4 +1,4 @@
-"""Which rows a tree was fitted on, as a few fingerprints: rows that it has seen cannot certify it.
+"""Which rows a model was fitted on, as a few fingerprints: such rows cannot certify a tree.
 
 A fingerprint is a 64-bit number that follows from all cells of a row and its class. Whole numbers
 count exactly, others with 17 binary digits, so that rows are recognised that came through float32,

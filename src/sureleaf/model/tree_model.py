@@ -168,6 +168,8 @@ class DecidingModel:
     classes: NDArray[Any]
     unseen: str
     cost: FloatArray | None
+    seen: SeenRows | None
+    seen_later: tuple[SeenRows, ...] = ()
 
     def encode(
         self, X: Any, *, estimator: str = "model", for_routing: bool = False, warn: bool = True
@@ -212,6 +214,11 @@ class DecidingModel:
         probabilities = self.predict_proba(X, n_jobs=n_jobs, estimator=estimator)
         predicted: NDArray[Any] = self.classes[self.decide(probabilities)]
         return predicted
+
+    def compare_seen(self, rows: TrainingRows) -> tuple[tuple[SeenRows, EqualRows], ...]:
+        """Compare rows with those of the fit and of each update, as far as they are known."""
+        parts = self.seen_later if self.seen is None else (self.seen, *self.seen_later)
+        return tuple((part, part.compare(rows)) for part in parts)
 
     @property
     def class_names(self) -> str:
@@ -558,11 +565,6 @@ class TreeModel(DecidingModel):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
-
-    def compare_seen(self, rows: TrainingRows) -> tuple[tuple[SeenRows, EqualRows], ...]:
-        """Compare rows with those of the fit and of each update, as far as they are known."""
-        parts = self.seen_later if self.seen is None else (self.seen, *self.seen_later)
-        return tuple((part, part.compare(rows)) for part in parts)
 
     def refuse_seen(self, rows: TrainingRows) -> tuple[SeenRows, EqualRows] | None:
         """Raise an error for rows that the tree has seen, if chance cannot explain it.
