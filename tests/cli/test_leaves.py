@@ -60,6 +60,8 @@ def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys
     assert first["utility"] == pytest.approx(levels.node_utility(57, share, p_max))
     code, _, err = run(capsys, "leaves", path, "--levels-from", "honest")
     assert (code, "goes with a table" in err) == (2, True)
+    code, _, err = run(capsys, "leaves", path, "--method", method)
+    assert (code, "(--levels-from training)" in err) == (2, True)
 
 
 def test_a_tree_of_set_aside_rows_has_no_levels_of_training_rows(capsys, tmp_path):
