@@ -64,6 +64,14 @@ def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys
     assert (code, "(--levels-from training)" in err) == (2, True)
 
 
+@pytest.mark.parametrize(("source", "kind"), [("training", "paper"), ("honest", "posterior")])
+def test_json_says_which_confidence_it_has(capsys, tmp_path, source, kind):
+    path = str(tmp_path / "model.sureleaf")
+    fit = ("fit", LABOR, "--target", "class", "--levels-from", source, "-o", path)
+    for words in (fit, ("leaves", path), ("explain", path, LABOR)):
+        assert json.loads(run(capsys, *words, "--json")[1])["confidence_is"] == kind
+
+
 def test_a_tree_of_set_aside_rows_has_no_levels_of_training_rows(capsys, tmp_path):
     path = str(tmp_path / "model.sureleaf")
     run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--levels-from", "honest")
