@@ -228,7 +228,8 @@ class LeafTable(ColumnTable):
         later = ""
         if self.n_updated:
             later = f" and {self.n_updated:,.0f} rows of updates, which did not grow the tree"
-        source = f"Levels from {SOURCES[self.levels_from]}{later}.{self._luck()}"
+        estimate = f" p_max is the {self.method} estimate." if self.method else ""
+        source = f"Levels from {SOURCES[self.levels_from]}{later}.{estimate}{self._luck()}"
         return f"{source} {kind_of_confidence(self.levels_from)}"
 
     def notes(self) -> list[str]:
