@@ -289,8 +289,9 @@ class LevelsDisplay(Display):
         height = float(np.interp(rows, self.n, self.curves[above]))
         colour = next(line.get_color() for line in axes.lines if line.get_label() == above)
         axes.plot(rows, height, "o", color=colour, markersize=5, zorder=3)
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         place = (rows, height)
-        write(axes, f"n = {rows:,}", place, (6, -12), fontsize=8.5, color=colour)
+        write(axes, f"n = {rows:,}", place, (12, -14), fontsize=8.5, color=colour, bbox=behind)
 
     def _mark_rows_now(self, axes: "Axes", n_now: float) -> None:
         axes.axvline(n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
