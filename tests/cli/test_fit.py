@@ -62,6 +62,14 @@ def test_fit_prints_a_summary(
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
 
 
+def test_training_levels_are_not_stated_for_unseen_rows(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", "-o", tmp_path / "m"]
+    code, out, _ = run(capsys, *arguments, "--levels-from", "training")
+    assert (code, "training levels: utility" in out, "expected to" in out) == (0, True, False)
+
+
 def test_fit_and_predict_say_which_confidence_they_print(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

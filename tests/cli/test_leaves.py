@@ -50,7 +50,11 @@ def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
 def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys, tmp_path, method):
     path = str(tmp_path / "model.sureleaf")
     run(capsys, "fit", LABOR, "--tree", "c45", "--target", "class", "-o", path)
-    paper = ("--levels-from", "training", "--method", method, "--json")
+    paper = ("--levels-from", "training", "--method", method)
+    assert f"p_max is the {method} estimate" in " ".join(
+        run(capsys, "leaves", path, *paper)[1].split()
+    )
+    paper = (*paper, "--json")
     saved = run(capsys, "leaves", path, *paper)
     assert saved == run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", *paper)
     first = json.loads(saved[1])["leaves"][0]
@@ -60,6 +64,16 @@ def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys
     assert first["utility"] == pytest.approx(levels.node_utility(57, share, p_max))
     code, _, err = run(capsys, "leaves", path, "--levels-from", "honest")
     assert (code, "goes with a table" in err) == (2, True)
+    code, _, err = run(capsys, "leaves", path, "--method", method)
+    assert (code, "(--levels-from training)" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("source", "kind"), [("training", "paper"), ("honest", "posterior")])
+def test_json_says_which_confidence_it_has(capsys, tmp_path, source, kind):
+    path = str(tmp_path / "model.sureleaf")
+    fit = ("fit", LABOR, "--target", "class", "--levels-from", source, "-o", path)
+    for words in (fit, ("leaves", path), ("explain", path, LABOR)):
+        assert json.loads(run(capsys, *words, "--json")[1])["confidence_is"] == kind
 
 
 def test_a_tree_of_set_aside_rows_has_no_levels_of_training_rows(capsys, tmp_path):

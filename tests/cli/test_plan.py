@@ -26,6 +26,11 @@ def test_the_default_goal_is_95_percent_confidence() -> None:
     assert bare.stdout == sureleaf("plan", "--p-max", "0.75", "--confidence", "0.95").stdout
 
 
+def test_only_levels_are_said_to_be_of_a_known_p_max() -> None:
+    shown = [sureleaf("plan", "--p-max", "0.7", *words).stdout for words in ([], ["--bias", "0.1"])]
+    assert ["its p_max is known" in " ".join(text.split()) for text in shown] == [True, False]
+
+
 def test_test_rows_for_a_width_and_a_difference() -> None:
     done = sureleaf("plan", "--half-width", "0.02", "--rate", "0.1")
     assert "An interval of ± 0.02 around a rate near 0.1 needs 914 test rows." in done.stdout

@@ -772,3 +772,6 @@ def test_rows_needed_say_that_they_answer_another_question_than_sample_size():
         leaves = TreeClassifier.c45(levels_from=levels_from).fit(X, y).leaves()
         assert np.isfinite(leaves.rows_needed).any()
         assert f"{question} rows, (5)." in str(leaves) or f"{question}, (5)." in str(leaves)
+    for labels, cost in ((X[:, 0].astype(int) // 50, None), (X[:, 0] > 50, [[0, 5], [1, 0]])):
+        leaves = TreeClassifier(levels_from="training", cost=cost).fit(X, labels).leaves()
+        assert "as in (5) and in sureleaf plan" in str(leaves)

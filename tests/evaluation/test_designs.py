@@ -56,6 +56,18 @@ def test_splits_are_fixed_for_ever() -> None:
     assert split.train.tolist() == [0, 3, 3, 4, 4, 4]
 
 
+def test_labels_are_split_like_their_codes() -> None:
+    codes = np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    for design in (Holdout(1 / 3, resample="over"), Bootstrap(1)):
+        first, second = (
+            next(design.splits(labels)) for labels in (codes, np.array(["no", "yes"])[codes])
+        )
+        assert (first.train.tolist(), first.test.tolist()) == (
+            second.train.tolist(),
+            second.test.tolist(),
+        )
+
+
 def test_folds_partition_the_rows_and_keep_the_classes_shares() -> None:
     splits = list(KFold(7, repeats=2).splits(CLASSES, seed=5))
     for repeat in range(2):

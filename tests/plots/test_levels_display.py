@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from sureleaf import InvalidArgumentError, TreeClassifier, plots
+from sureleaf import InvalidArgumentError, TreeClassifier, plots, rank_columns
 from sureleaf.levels import tree_levels
 from tests.plots.conftest import FRAME, LABELS, X
 from tests.plots.drawing import assert_texts_do_not_overlap, drawn
@@ -39,6 +39,14 @@ def test_columns_are_compared_as_single_splits():
     assert by_place.curves["x3"] == pytest.approx(display.curves["area"])
     with pytest.raises(InvalidArgumentError, match="got 'weight'"):
         plots.LevelsDisplay.from_columns(FRAME, LABELS, columns=["weight"])
+
+
+def test_by_the_training_rows_columns_have_the_levels_that_rank_them():
+    display = plots.LevelsDisplay.from_columns(FRAME, LABELS, levels_from="training")
+    ranking = rank_columns(FRAME, LABELS, levels_from="training")
+    now = [float(np.interp(len(LABELS), display.n, curve)) for curve in display.curves.values()]
+    assert list(display.curves)[1:] == ranking.column[:4].tolist()
+    assert now[1:] == pytest.approx(ranking.utility[:4], abs=1e-4)
 
 
 def test_levels_by_rows_are_of_two_classes(model):

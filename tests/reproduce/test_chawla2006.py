@@ -1,5 +1,6 @@
 """The experiment of Chawla and Cieslak, on small tables that are made here."""
 
+import io
 import json
 import math
 from functools import partial
@@ -7,6 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from scipy import stats
 
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, measures
@@ -186,6 +188,9 @@ def test_the_text_has_every_table_and_figure(replication):
     for title in ("Table 1", "Table 2", "Table 3", "Figure 2", "Figure 3", "Hypothesis 1"):
         assert title in shown
     assert "As an AUC, 0.3975 would be below chance" in shown
+    console = Console(width=80, file=io.StringIO(), record=True)
+    console.print(*text.replication_text(replication))
+    assert "…" not in console.export_text()
 
 
 def test_the_json_is_complete(replication):

@@ -48,6 +48,7 @@ def explain(
 
     from sureleaf.auditing.same_rows import encoded_rows
     from sureleaf.cli.output import show, show_json
+    from sureleaf.commands.json_values import confidence_is
     from sureleaf.commands.predictions import load_tree
     from sureleaf.files import read_file
     from sureleaf.model.leaf_table import kind_of_confidence
@@ -65,7 +66,8 @@ def explain(
     found = [tree.explain(rows[np.array([row])], **wanted) for row in range(n_rows)]
     if as_json:
         values = [{"row": k + 1, **one.to_dict()} for k, one in enumerate(found)]
-        show_json({"rows": rows.n_rows, "explanations": values})
+        kind = confidence_is(tree.model_.evidence.source)
+        show_json({"rows": rows.n_rows, "explanations": values, "confidence_is": kind})
         return
     for number, one in enumerate(found, start=1):
         show(Text(f"Row {number}: {one}"), "")

@@ -140,7 +140,7 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
     if "p_max" in given and "split" not in given:
         node = _plan_node(given, context.args)
         shown += [*planning.plan_tables(node), f"[bold]{node.answer()}[/bold]"]
-        shown += [] if "cost" in given else [_ASSUMED]
+        shown += [_ASSUMED] if node.levels and "cost" not in given else []
         plain |= node.to_dict()
     if given.keys().isdisjoint(("p_max", "split")) or not given.keys().isdisjoint(_TEST):
         names = (*_TEST, "rate", "discordance", "independent", "power", "level")

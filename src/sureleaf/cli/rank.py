@@ -2,6 +2,7 @@
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.errors import InvalidArgumentError
 
 
 @options.with_options(
@@ -10,6 +11,11 @@ from sureleaf.cli.options import option
         "same utility."
     ),
     training=option("Compute levels from the training rows, which is too optimistic."),
+    method=option(
+        "With --training: the estimate of p_max, mle, blend or entropic.",
+        default="mle",
+        words=("mle", "blend", "entropic"),
+    ),
     table=options.table_options("drop", "categorical", "csv"),
 )
 def rank(
@@ -18,6 +24,7 @@ def rank(
     table: options.TableOptions,
     by: str = "utility",
     training: bool = False,
+    method: str | None = None,
     jobs: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -35,12 +42,18 @@ def rank(
     from sureleaf.commands import json_values, terminal
     from sureleaf.estimators import rank_columns
 
+    if method is not None and not training:
+        raise InvalidArgumentError(
+            f"--method must go with --training, whose p_max it estimates; got {method!r} alone. "
+            "Add --training, or leave it out."
+        )
     question = table.read(data, target)
     ranking = rank_columns(
         question.X,
         question.y,
         by=by,
         levels_from="training" if training else "cross_fit",
+        method=method,
         n_jobs=jobs,
         random_state=0,
     )

@@ -40,8 +40,14 @@ def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> Valu
         "confidence": levels.confidence,
         "utility": levels.utility,
         "levels_from": levels.levels_from,
+        "confidence_is": confidence_is(levels.levels_from),
         "expected_cost": model.complete_model().expected_cost(),
     }
+
+
+def confidence_is(levels_from: str) -> str:
+    """Return in a word what `kind_of_confidence` says in a sentence."""
+    return "paper" if levels_from == "training" else "posterior"
 
 
 def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> Values:
@@ -57,7 +63,7 @@ def leaf_values(model: "TreeClassifier", leaves: "LeafTable") -> Values:
         "low": json_value(levels.low),
         "high": json_value(levels.high),
         "levels_from": leaves.levels_from,
-        "confidence_is": "paper" if leaves.levels_from == "training" else "posterior",
+        "confidence_is": confidence_is(leaves.levels_from),
         "rounds": leaves.n_rounds,
         "expected_cost": model.complete_model().expected_cost(),
         **_leaves(model, leaves),
@@ -88,8 +94,12 @@ def _leaves(model: "TreeClassifier", leaves: "LeafTable") -> Values:
 
 
 def ranking_values(ranking: "ColumnRanking") -> Values:
-    """Return the columns, the best one first."""
-    return {"columns": ranking.records()}
+    """Return the columns, the best one first, and where their levels come from."""
+    return {
+        "columns": ranking.records(),
+        "levels_from": ranking.levels_from,
+        "confidence_is": confidence_is(ranking.levels_from),
+    }
 
 
 def evaluation_values(

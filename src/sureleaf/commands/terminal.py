@@ -262,12 +262,7 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
     tree = f"A tree with {_leaves(len(leaves))}, trained on {count_of(leaves.n.sum(), 'row')}."
     useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
-        return (
-            f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
-            f"mean confidence [bold]{sure}[/bold], by (10) and (11). They come from the rows that "
-            "shaped the tree, so it predicts fewer of the unseen rows correctly; levels_from="
-            "'cross_fit' gives levels of unseen rows."
-        )
+        return f"{tree} {_training_levels(levels.utility, levels.confidence)}"
     cost = model.complete_model().expected_cost()
     if cost is None:
         low, high = percent(levels.low), percent(levels.high)
@@ -279,6 +274,16 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
     return (
         f"{tree} By the levels of its leaves it is expected to {expected}; its mean confidence "
         f"is [bold]{sure}[/bold]."
+    )
+
+
+def _training_levels(utility: float, confidence: float) -> str:
+    """Say that levels are those of the rows that shaped the tree, and what follows from it."""
+    return (
+        f"Its levels are [bold]training levels[/bold]: utility [bold]{percent(utility)}[/bold], "
+        f"mean confidence [bold]{percent(confidence)}[/bold], by (10) and (11). They come from the "
+        "rows that shaped the tree, so it predicts fewer of the unseen rows correctly; "
+        "levels_from='cross_fit' gives levels of unseen rows."
     )
 
 
@@ -461,7 +466,10 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
     cost = values.get("expected_cost")
     if cost is not None:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
-    yield f"{subject} expected to {expected}{confidence}."
+    if values.get("levels_from") == "training":
+        yield _training_levels(values["utility"], values["confidence"])
+    else:
+        yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
     if "levels_from" in values:
         from sureleaf.model.leaf_table import kind_of_confidence

@@ -111,7 +111,8 @@ def check_finite_losses(values: FloatArray, name: str) -> None:
     if not np.isfinite(values).all():
         raise InvalidArgumentError(
             f"{name} is infinite: a class that occurred had probability 0. Smooth the "
-            "probabilities (leaf_estimate='laplace'), or compare by quadratic_loss."
+            "probabilities (leaf_estimate='laplace'), or compare by nce(floor=0.001) or "
+            "quadratic_loss."
         )
 
 

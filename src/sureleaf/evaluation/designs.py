@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sureleaf.arguments import IntArray, check_choice, check_count, check_share
 from sureleaf.errors import InvalidArgumentError
@@ -75,18 +76,19 @@ class Design:
         raise NotImplementedError
 
     def splits(
-        self, classes: IntArray, *, groups: IntArray | None = None, seed: int = 0
+        self, classes: ArrayLike, *, groups: IntArray | None = None, seed: int = 0
     ) -> Iterator[Split]:
-        """Yield the splits of rows with these class codes.
+        """Yield the splits of rows with these labels.
 
         The same seed gives the same splits, on any machine. Rows of a group are never in both
         train and test of one split.
         """
-        for number, split in enumerate(self._plan(np.asarray(classes), groups, seed)):
+        codes = np.unique(classes, return_inverse=True)[1]
+        for number, split in enumerate(self._plan(codes, groups, seed)):
             if self.resample == "none":
                 yield split
             else:
-                train = balance_classes(split.train, classes, self.resample, seed, number)
+                train = balance_classes(split.train, codes, self.resample, seed, number)
                 yield replace(split, train=train, unbalanced=split.train)
 
     def __post_init__(self) -> None:

@@ -531,7 +531,10 @@ def _value_warnings(evaluation: Evaluation, estimates: dict[str, Estimate]) -> l
         if s.failure
     ]
     if "nce" in estimates and math.isinf(estimates["nce"].value):
-        warnings.append("nce is infinite: a class that occurred had probability 0.")
+        warnings.append(
+            "nce is infinite: a class that occurred had probability 0. The measure "
+            "nce(floor=0.001) counts smaller probabilities as 0.001."
+        )
     if evaluation.probabilities is None:
         warnings.append("The estimator has no predict_proba: no AUC, losses or calibration.")
     rare = np.flatnonzero(np.bincount(evaluation.truth) == 1)

@@ -112,7 +112,8 @@ def _leaf_text(
     if levels is not None:
         confidence = f", confidence {_level_text(levels.confidence[node])}"
         second += confidence
-        tooltip += f"{confidence}, utility {_level_text(levels.utility[node])}"
+        paper = " by the paper" if view.model.evidence.source == "training" else ""
+        tooltip += f"{confidence}{paper}, utility {_level_text(levels.utility[node])}"
     return (f"{_shortened(labels[predicted])} {probability}", second), tooltip
 
 

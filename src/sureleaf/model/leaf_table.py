@@ -38,8 +38,13 @@ def kind_of_confidence(levels_from: str) -> str:
     )
 
 
-def _question_of_rows_needed(levels_from: str) -> str:
+def _question_of_rows_needed(levels_from: str, n_tree: float | None) -> str:
     """Say which question the needed rows answer, and which one `sureleaf plan` answers."""
+    if levels_from == "training" and n_tree is None:
+        return (
+            "The rows needed are those of a leaf with exactly so many rows, as in (5) and in "
+            "sureleaf plan, because (9) is for two classes and equal costs."
+        )
     if levels_from == "training":
         return (
             "The rows needed are those of a leaf that gets its share of the rows of a tree, (9); "
@@ -181,6 +186,8 @@ class LeafTable(ColumnTable):
         Rows that were counted after the fit.
     method : str or None
         The estimate of p_max that was asked for, of levels of training rows.
+    n_tree : float or None
+        Rows of the tree of which a leaf has its share by chance, (9); None for fixed rows.
 
     Examples
     --------
@@ -211,6 +218,7 @@ class LeafTable(ColumnTable):
     stability: Stability | None = None
     n_updated: float = 0.0
     method: str | None = None
+    n_tree: float | None = None
 
     @property
     def fragmentation(self) -> float:
@@ -228,15 +236,16 @@ class LeafTable(ColumnTable):
         later = ""
         if self.n_updated:
             later = f" and {self.n_updated:,.0f} rows of updates, which did not grow the tree"
-        source = f"Levels from {SOURCES[self.levels_from]}{later}.{self._luck()}"
+        estimate = f" p_max is the {self.method} estimate." if self.method else ""
+        source = f"Levels from {SOURCES[self.levels_from]}{later}.{estimate}{self._luck()}"
         return f"{source} {kind_of_confidence(self.levels_from)}"
 
     def notes(self) -> list[str]:
         """Where the levels come from, what limits them, and whether the leaves are too small."""
         if self.levels_from == "held_out":
             return [self.source_note()]
-        needed = [_question_of_rows_needed(self.levels_from)] if self.needs_rows else []
-        return [self.source_note(), *needed, *self.limits()]
+        question = _question_of_rows_needed(self.levels_from, self.n_tree)
+        return [self.source_note(), *([question] if self.needs_rows else []), *self.limits()]
 
     @property
     def needs_rows(self) -> bool:
@@ -378,4 +387,5 @@ def leaf_table(
         stability=stability,
         n_updated=evidence.n_updated,
         method=method,
+        n_tree=levels.n_tree,
     )

@@ -430,8 +430,8 @@ class TreeModel(DecidingModel):
         if self.evidence.source != "training":
             raise InvalidArgumentError(
                 f"method must go with levels of training rows; these come from "
-                f"{SOURCES[self.evidence.source]}. Leave it out, or fit with "
-                "levels_from='training'."
+                f"{SOURCES[self.evidence.source]}. Leave it out, or take those of training rows, "
+                "with_training_levels() (--levels-from training)."
             )
         if method not in ("mle", "blend") and (len(self.classes) > 2 or self.rule is not None):
             raise InvalidArgumentError(

@@ -108,6 +108,7 @@ class LevelsDisplay(Display):
         y: Any,
         *,
         columns: Sequence[str] | None = None,
+        levels_from: str = "cross_fit",
         level: Level = "utility",
         n_max: float | None = None,
     ) -> Self:
@@ -119,10 +120,13 @@ class LevelsDisplay(Display):
             As for `rank_columns`, with two classes.
         columns : sequence of str, optional
             Names of the columns.
+        levels_from : {"cross_fit", "training"}
+            Where p_max of the branches comes from: out-of-fold predictions; or the training rows,
+            as in Example 3.
         level, n_max
             As for `from_estimator`.
         """
-        ranking = rank_columns(X, y)
+        ranking = rank_columns(X, y, levels_from=levels_from)
         names = [str(name) for name in ranking.column]
         chosen = names[:4] if columns is None else list(columns)
         unknown = [name for name in chosen if name not in names]
@@ -137,10 +141,13 @@ class LevelsDisplay(Display):
         share = float(root.leaf_counts_.counts.max() / n_rows)
         groups = {"no split": (np.array([n_rows]), np.array([share]))}
         for name in chosen:
-            leaves = _split_on(name, X, y, root).leaves()
+            leaves = _split_on(name, X, y, root, levels_from).leaves()
             has_rows = leaves.n > 0
             groups[name] = (leaves.n[has_rows], np.maximum(leaves.probability[has_rows], 0.5))
-        return cls._from_groups(groups, level, n_rows, n_max, "one split on a column")
+        source = "one split on a column"
+        if levels_from == "training":
+            source += ", by its training rows"
+        return cls._from_groups(groups, level, n_rows, n_max, source)
 
     @classmethod
     def from_splits(
@@ -283,8 +290,9 @@ class LevelsDisplay(Display):
         height = float(np.interp(rows, self.n, self.curves[above]))
         colour = next(line.get_color() for line in axes.lines if line.get_label() == above)
         axes.plot(rows, height, "o", color=colour, markersize=5, zorder=3)
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         place = (rows, height)
-        write(axes, f"n = {rows:,}", place, (6, -12), fontsize=8.5, color=colour)
+        write(axes, f"n = {rows:,}", place, (12, -14), fontsize=8.5, color=colour, bbox=behind)
 
     def _mark_rows_now(self, axes: "Axes", n_now: float) -> None:
         axes.axvline(n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
@@ -352,7 +360,7 @@ def _depth_name(depth: int, deepest: int, n_nodes: int) -> str:
     return f"{whole}, {n_nodes} leaves"
 
 
-def _split_on(name: str, X: Any, y: Any, root: TreeClassifier) -> TreeClassifier:
+def _split_on(name: str, X: Any, y: Any, root: TreeClassifier, levels_from: str) -> TreeClassifier:
     """Fit a tree with one split on a column; `root` has the names of all columns."""
     import narwhals as nw
 
@@ -362,5 +370,7 @@ def _split_on(name: str, X: Any, y: Any, root: TreeClassifier) -> TreeClassifier
         column = frame.select(frame.columns[index]).to_native()
     else:
         column = [[row[index]] for row in np.asarray(X, dtype=object)]
-    model = TreeClassifier.c45(max_depth=1, pruning=None, collapse=False, random_state=0)
+    model = TreeClassifier.c45(
+        max_depth=1, pruning=None, collapse=False, levels_from=levels_from, random_state=0
+    )
     return model.fit(column, y)

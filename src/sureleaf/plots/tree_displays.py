@@ -342,11 +342,12 @@ class LeavesDisplay(Display):
         """
         _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
+        paper = ", levels by the paper" if leaves.levels_from == "training" else ""
         return cls(
             names=[str(rule) for rule in leaves.rule],
             stated=None,
             level=level,
-            title=f"{leaves_in_words(len(leaves))}, grown on {leaves.n.sum():,.0f} rows",
+            title=f"{leaves_in_words(len(leaves))}, grown on {leaves.n.sum():,.0f} rows{paper}",
             **_columns(leaves),
         )
 

@@ -282,7 +282,7 @@ class Reproduction(_Counted):
     def part(self, name: str) -> Part:
         """Return the part with this name."""
         for part in self.parts:
-            if part.name == name:
+            if part.name.casefold() == name.casefold():
                 return part
         first, last = self.parts[0].name, self.parts[-1].name
         raise InvalidArgumentError(

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from sureleaf.formatting import count_of
 from sureleaf.reproduce.chawla2006.experiment import (
     HISTOGRAMS,
     MEASURES,
@@ -36,7 +37,7 @@ def experiment_text(experiment: Experiment) -> list[RenderableType]:
         _all_measures(experiment),
         heading("Difference relative to the frequencies of the unpruned tree"),
         _relative_differences(experiment),
-        heading("Correlations over tables and methods"),
+        heading("Correlations over tables and methods, without the pruned trees"),
         _correlations(experiment),
         *_histograms(experiment, experiment.datasets),
     ]
@@ -61,7 +62,7 @@ def replication_text(replication: Replication) -> list[RenderableType]:
         _auc_sentence(replication),
         heading("Figure 3: difference relative to the frequencies of the unpruned tree"),
         _relative_differences(experiment),
-        heading("Table 2: correlations over data sets and methods"),
+        heading("Table 2: correlations over data sets and methods, without the pruned trees"),
         _correlations(experiment, CORRELATIONS),
         *_histograms(experiment, ("mammography",)),
         heading("Directions in table 3; NO marks those that differ from the printed ones"),
@@ -128,7 +129,7 @@ def _table_3(replication: Replication) -> Table:
         rows.append(
             [
                 name,
-                method,
+                method.replace(", ", ",\n"),
                 f"{TABLE_3[name, 'NCE', method] * math.log(10):.4f}",
                 f"{found.nce:.4f}",
                 f"{TABLE_3[name, 'AUC', method]:.4f}",
@@ -136,7 +137,7 @@ def _table_3(replication: Replication) -> Table:
                 "" if floor is None else f"{floor:.0e}",
             ]
         )
-    headers = ["NCE printed", "computed", "AUC printed", "computed", "zero that would fit"]
+    headers = ["NCE\nprinted", "computed", "AUC\nprinted", "computed", "zero that\nwould fit"]
     return _table(["", "", *headers], rows)
 
 
@@ -181,9 +182,10 @@ def _auc_sentence(replication: Replication) -> str:
     below = [
         f"{area:.4f}" for (_, what, _), area in TABLE_3.items() if what == "AUC" and area < 0.5
     ]
+    repeats = count_of(replication.experiment.repeats, "repeat")
     return (
         f"Mean difference {as_auc:.3f} as AUC, {as_double:.3f} as 2 AUC - 1; inside the range of "
-        f"our {replication.experiment.repeats} repeats {sum(one.inside_as_auc for one in scales)} "
+        f"our {repeats} {sum(one.inside_as_auc for one in scales)} "
         f"and {sum(one.inside_as_2_auc_minus_1 for one in scales)} of {len(TABLE_3) // 2} figures. "
         f"As an AUC, {' and '.join(below)} would be below chance. Nearer as AUC: "
         f"{', '.join(against) or 'no data set'}. The document does not say; no direction depends "
@@ -226,7 +228,7 @@ def _histograms(experiment: Experiment, names: Iterable[str]) -> list[Renderable
         for method in HISTOGRAMS:
             shares = experiment.result(name, method).histogram
             bars = "".join(_BARS[math.ceil(share * (len(_BARS) - 1))] for share in shares)
-            rows.append([name, method, bars, " ".join(f"{100 * share:3.0f}" for share in shares)])
+            rows.append([name, method, bars, " ".join(f"{100 * share:2.0f}" for share in shares)])
     return [
         heading("Figure 2: predicted probability of the positive rows, by tenths"),
         _table(["", "", "0 to 1", "% of the rows"], rows, n_left=4),
