@@ -4,6 +4,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import sureleaf
@@ -152,6 +154,20 @@ def test_labels_that_come_later_count_in_the_leaf_of_their_row():
         assert getattr(later.leaves(), name).tolist() == getattr(at_once.leaves(), name).tolist()
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda y: pd.Series([*y[:-1], pd.NA], dtype="Int64"),
+        lambda y: np.array([*y[:-1], np.nan]),
+        lambda y: pa.chunked_array([y[:-1].tolist(), pa.array([None], pa.int64())]),
+        lambda y: [*y[:-1], None],
+    ],
+)
+def test_a_missing_value_of_any_library_is_a_label_that_is_not_known(column):
+    X, y = table(23, 20)
+    assert Watch(fitted()).add(X, column(y)).counts.n_labelled == 19
+
+
 def test_a_change_is_dated_by_the_rows_and_not_by_their_labels():
     X, y = table(22, 1000)
     leaf = fitted().apply(X)
@@ -260,6 +276,12 @@ def test_arguments_that_cannot_be_watched_are_refused():
         Watch("tree")
     with pytest.raises(InvalidArgumentError, match="class_weight"):
         Watch(TreeClassifier(class_weight={0: 1, 1: 5}).fit(*table(0, 100)))
+    X, y = table(0, 200)
+    parts = TreeClassifier(missing="fraction", random_state=0)
+    Watch(parts.fit(X, y))
+    X[::3, 0] = np.nan
+    with pytest.raises(InvalidArgumentError, match="missing='branch'"):
+        Watch(parts.fit(X, y))
     for alpha in (0, 1, 5):
         with pytest.raises(InvalidArgumentError, match="alpha"):
             Watch(fitted(), alpha)
@@ -268,8 +290,9 @@ def test_arguments_that_cannot_be_watched_are_refused():
         watch.add([[0.1, 0.2]], [7])
     with pytest.raises(InvalidArgumentError, match="must have rows"):
         watch.add(np.empty((0, 2)))
-    with pytest.raises(InvalidArgumentError, match="keys must be different"):
-        watch.add(*table(1, 3), keys=[1, 1, 2])
+    for keys in ([1, 1, 2], [1, 2, None], [1.0, 2.0, np.nan]):
+        with pytest.raises(InvalidArgumentError, match="keys must be different"):
+            watch.add(*table(1, 3), keys=keys)
     assert watch.counts.n_rows == 0
 
 

@@ -23,6 +23,7 @@ from benchmarks.quality.promises import (
     models,
     planned,
     rates,
+    regrowing,
     segments,
     stability,
     stratified,
@@ -86,7 +87,12 @@ SECTIONS: dict[str, list[Part]] = {
     "Trees of halves of the rows": [
         (stability.halves, (population, 320, 200)) for population in ("linear", "step")
     ],
-    "A tree that is watched": [(watching.false_alarms, (9,)), (watching.delays, (12,))],
+    "A tree that is watched": [(watching.false_alarms, (12,)), (watching.delays, (12,))],
+    "Keep a tree or grow it anew": [
+        (regrowing.verdicts, (200, 300, 0.0, 320)),
+        (regrowing.verdicts, (200, 2000, 0.01, 320)),
+        (regrowing.verdicts, (1000, 1000, 0.01, 320)),
+    ],
     "Many algorithms, many data sets": [(many.pools, (1000,))],
     "Student's t": [(many.student, (10_000,))],
 }

@@ -1,6 +1,7 @@
 """A watched tree: false alarms while nothing changes, and how soon a change is found.
 
-Trees are grown by two populations and levels of the default kind. Each is watched on several
+Trees are grown on rows of several populations, with levels of the default kind; among them are an
+exclusive or and noise, in which promises are the hardest to state. Each is watched on several
 streams of its population, looked at after every row. Beside it: the binomial test of every leaf
 against what was promised, repeated after every row (with Bonferroni's correction for the leaves),
 and MAPIE's RiskMonitoring of the whole stream, which gets as many held-out rows as the tree has
@@ -19,7 +20,7 @@ from sureleaf import TreeClassifier, Watch
 
 Rows = tuple[np.ndarray, np.ndarray]
 
-NAMES = ("linear", "step", "four classes")
+NAMES = ("linear", "step", "four classes", "exclusive or", "imbalanced", "noise")
 SIZES = ((200, 4), (200, 20), (200, 60), (1000, 20), (1000, 60), (5000, 40))
 N_STREAM, N_STREAMS = 10_000, 4
 BEFORE = 2_000

@@ -114,4 +114,12 @@ def _add(
         return
     source = None if str(data) == "-" else sha256(data)
     cells = rows.select([name for name in kept if name != key or name in known])
+    n_before = watched.counts.n_rows
     watched.add(cells, labels, keys=keys, source=source)
+    n_again = rows.num_rows - (watched.counts.n_rows - n_before)
+    if n_again:
+        typer.echo(
+            f"sureleaf: note: {n_again:,} of {rows.num_rows:,} rows were counted before, by their "
+            "key; of these, only labels that were not known are counted.",
+            err=True,
+        )

@@ -334,7 +334,8 @@ class Watch:
     Parameters
     ----------
     tree : TreeClassifier
-        A fitted tree whose classes have no weights.
+        A fitted tree whose leaves count whole rows: without class weights, and without missing
+        values that go into several leaves (``missing="fraction"``).
     alpha : float
         The probability of any false alarm.
 
@@ -363,6 +364,13 @@ class Watch:
             )
         self.tree, self.alpha = tree, float(alpha)
         self.model = tree.complete_model()
+        n = self.model.leaf_counts.n
+        if tree.missing == "fraction" and not np.allclose(n, np.round(n), rtol=0, atol=1e-6):
+            raise InvalidArgumentError(
+                "tree must have counted every row in one leaf, as a watch does; got "
+                "missing='fraction', which divides rows with a missing value. Fit it with "
+                "missing='branch', which learns where they go."
+            )
         n_leaves = self.model.tree.n_leaves
         self.counts = WatchCounts.empty(n_leaves, len(self.model.classes))
         self.loaded_from: str | None = None
@@ -470,6 +478,7 @@ class Watch:
         Watch
             Itself.
         """
+        keys = _plain_values(keys)
         codes = self._codes(y, len(keys))
         digests = self._digests(keys, len(codes)) or []
         unknown = [key for key, one in zip(keys, digests, strict=True) if not self._is_known(one)]
@@ -510,11 +519,11 @@ class Watch:
         """Return the classes of labels as codes, -1 for those that are not known."""
         if y is None:
             return np.full(n_rows, -1, dtype=np.intp)
-        labels = y.tolist() if hasattr(y, "tolist") else y.to_list() if hasattr(y, "to_list") else y
+        labels = _plain_values(y)
         code_of = {label: code for code, label in enumerate(self.model.classes.tolist())}
         codes = np.full(len(labels), -1, dtype=np.intp)
         for row, label in enumerate(labels):
-            if label is None or label != label:
+            if label is None:
                 continue
             if label not in code_of:
                 raise InvalidArgumentError(
@@ -527,11 +536,12 @@ class Watch:
     def _digests(self, keys: Any, n_rows: int) -> list[str] | None:
         if keys is None:
             return None
-        values = keys.tolist() if hasattr(keys, "tolist") else list(keys)
-        if len(values) != n_rows or len(set(values)) != n_rows:
+        values = _plain_values(keys)
+        known = {one for one in values if one is not None}
+        if len(values) != n_rows or len(known) != n_rows:
             raise InvalidArgumentError(
                 f"keys must be different, one for each of {n_rows} rows; got {len(values)}, "
-                f"{len(set(values))} of them different."
+                f"{len(known)} of them different and not missing. Give each row its own."
             )
         salt = self.fingerprint
         return [hashlib.sha256(f"{salt}{one}".encode()).hexdigest()[:16] for one in values]
@@ -976,6 +986,18 @@ class Watch:
 
     def __repr__(self) -> str:
         return "\n".join([*self.sentences(), repr(self.leaves())])
+
+
+def _plain_values(values: Any) -> list[Any]:
+    """Return a column as a list, with None for missing values."""
+    names = ("to_pylist", "tolist", "to_list")
+    own = next((getattr(values, name) for name in names if hasattr(values, name)), None)
+    cells = list(values) if own is None else own()
+    equal = [one == one for one in cells]  # not of NaN; of pandas' NA, neither true nor false
+    return [
+        one if isinstance(same, bool | np.bool_) and same else None
+        for one, same in zip(cells, equal, strict=True)
+    ]
 
 
 def _outcome(outcome: int, path: Counts, starts: Starts) -> tuple[Counts, Starts]:
