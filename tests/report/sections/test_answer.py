@@ -143,6 +143,10 @@ def test_flagged_leaves_are_counted_with_their_share(document: Document) -> None
     assert found.short.startswith(f"In {len(leaves) - 1} of {len(leaves)} leaves, {100 - share} %")
     assert f"the flagged leaf ({share} % of the rows): the confidence" in found.text
     assert "predicts the majority class is 84 %, not 95 %" in found.text
+    empty = next(leaf for leaf in leaves if leaf is not worst)
+    empty |= {"flagged": True, "confidence": 0.97, "n": 0.0}
+    assert told(document, "trust").text.endswith(" is below 95 %, or it has no rows.")
+    empty |= {"flagged": False, "n": 1.0}
     against_majority(document, -0.3, -0.1)
     assert (
         "flagged leaf" in told(document, "next").short

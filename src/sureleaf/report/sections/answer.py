@@ -426,18 +426,30 @@ def _trust(parts: _Parts) -> Sentence:
         short = "No, in none of its leaves."
     one, wanted = len(flagged) == 1, tree.wanted
     subject = "the flagged leaf" if one else f"the {len(flagged):,} flagged leaves"
-    reason = wanted_text(wanted, reached=False, one=one, at_costs=tree.at_costs)
-    if wanted.confidence is not None and wanted.utility is None:
+    others = [leaf for leaf in flagged if not _misses(leaf, wanted)]
+    reason = wanted_text(
+        wanted,
+        reached=False,
+        one=one,
+        at_costs=tree.at_costs,
+        or_rival=any(leaf.n > 0 for leaf in others),
+        or_empty=any(leaf.n <= 0 for leaf in others),
+    )
+    if one and not others and wanted.confidence is not None and wanted.utility is None:
         does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
-        level = level_percent(wanted.confidence)
+        stated = percent(flagged[0].confidence, 0)
         reason = (
-            f"the confidence that it {does} is {percent(flagged[0].confidence, 0)}, not {level}"
-            if one
-            else f"the confidence that each {does} is below {level}"
+            f"the confidence that it {does} is {stated}, not {level_percent(wanted.confidence)}"
         )
     tone: Tone = "bad" if share > 0.5 else "warn" if share > 0.05 else "plain"
     text = f"Do not rely on {subject} ({percent(share, 0)} of the rows): {reason}."
     return Sentence("trust", tone, short, text, "leaves")
+
+
+def _misses(leaf: Node, wanted: WantedLevels) -> bool:
+    """Whether a leaf is below a wanted level; if not, it is flagged for another reason."""
+    pairs = ((leaf.confidence, wanted.confidence), (leaf.utility, wanted.utility))
+    return any(None not in pair and pair[0] < pair[1] for pair in pairs)  # type: ignore[operator]
 
 
 def _trust_of_one_leaf(parts: _Parts, leaf: Node) -> Sentence:
@@ -460,11 +472,12 @@ def wanted_text(
     reached: bool,
     one: bool = False,
     at_costs: bool = False,
-    otherwise: str | None = None,
+    or_rival: bool = False,
+    or_empty: bool = False,
 ) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
 
-    `otherwise` is another reason for which leaves are flagged.
+    `or_rival` and `or_empty` add the other reasons to flag a leaf.
 
     Examples
     --------
@@ -483,10 +496,11 @@ def wanted_text(
     if wanted.utility is not None:
         share = "what it saves" if at_costs else "the share of new rows that it predicts correctly"
         parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
-    if not parts:
-        parts.append(f"{subject} is {'more' if reached else 'less'} often correct than a coin toss")
-    elif not reached and otherwise is not None:
-        parts.append(otherwise)
+    if not parts or or_rival:
+        rival = "decision is cheaper for its rows" if at_costs else "class is more frequent in it"
+        parts.append(f"{'no other' if reached else 'another'} {rival}")
+    if or_empty:
+        parts.append("it has no rows")
     return (" and " if reached else ", or ").join(parts)
 
 
@@ -526,8 +540,9 @@ def _next(parts: _Parts) -> Sentence:
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
         rows = f"About {_rounded(max(needed)):,} rows in all {what}. {rows}"
-    elif len(flagged) == 1:
-        rows = f"More rows may not settle it: its classes are nearly balanced. {rows}"
+    elif len(flagged) == 1 and flagged[0].n > 0:
+        tie = "its decisions cost nearly the same" if parts.tree.at_costs else "it is nearly a tie"
+        rows = f"More rows may not settle it: {tie}. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
 
 

@@ -123,7 +123,10 @@ class Node:
         int | None,
         "Rows of the whole table that would bring so many into the leaf; null if not known.",
     ] = None
-    flagged: Annotated[bool | None, "Whether the leaf is below the wanted levels."] = None
+    flagged: Annotated[
+        bool | None,
+        "Whether the leaf is below a wanted level, right less often than a tie, or without rows.",
+    ] = None
     repair: Annotated[str | None, "What would help a flagged leaf."] = None
     recurrence: Annotated[
         float | None,
