@@ -261,7 +261,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         ),
         nodes=tuple(_nodes(results, tested)),
         rules=rules_text(
-            tree, model.schema, model.classes, model.probabilities, model.predicted_classes
+            tree, model.schema, results.labels, model.probabilities, model.predicted_classes
         ),
         example_rows=tuple(_examples(results, tested, columns)),
         stability=_stability(model),
@@ -452,7 +452,6 @@ _LEAF = (
     "total_rows_needed",
     "flagged",
     "repair",
-    "recurrence",
 )
 _INNER = (
     "column",

@@ -522,6 +522,7 @@
       add("Probability", S.percent(node.probability));
       add("Tests", report.tree.columns[node.column].name);
       add("Leaves below", S.count(leavesUnder.get(node.id)));
+      if (node.recurrence !== null) add("Returned in", `${S.percent(node.recurrence, 0)} of trees`);
       return list;
     }
     add(report.tree.at_costs ? "Sure of the decision" : "Correct for new rows", S.percent(S.treeParts.level(node)));
