@@ -169,6 +169,13 @@ class _Parts:
         return "better" if low > 0 else "worse" if high < 0 else "undecided"
 
     @property
+    def only_class(self) -> str | None:
+        """The class that all leaves predict, if there are several leaves."""
+        predicted = {node.prediction for node in self.tree.nodes if not node.children}
+        is_one = self.tree.n_leaves > 1 and len(predicted) == 1
+        return self.data.classes[predicted.pop()].label if is_one else None
+
+    @property
     def missed(self) -> list[tuple[str, float]]:
         """Classes of which less than half of the rows are found."""
         confusion = np.array(self.quality.confusion)
@@ -389,12 +396,18 @@ def _good(parts: _Parts) -> Sentence:
             f"could be chance ({words.signed(low, high)})."
         )
     if not parts.quality.cost_given and parts.missed:
-        found = [f"{percent(share, 0)} of {quoted(label)}" for label, share in parts.missed[:3]]
-        text += f" It finds only {listed(found)}."
+        text = f"{text} {_missed_text(parts)}".strip()
         tone = "warn" if tone == "good" else tone
     if rival is not None and rival.name is not None and rival.verdict == "better":
         tone = "warn" if tone == "good" else tone
     return Sentence("good", tone, short, _joined(text, rival), "models")
+
+
+def _missed_text(parts: _Parts) -> str:
+    if parts.only_class is not None:
+        return f"Every leaf predicts {quoted(parts.only_class)}."
+    found = [f"{percent(share, 0)} of {quoted(label)}" for label, share in parts.missed[:3]]
+    return f"It finds only {listed(found)}."
 
 
 def _target(parts: _Parts) -> str:
@@ -521,6 +534,15 @@ def _next(parts: _Parts) -> Sentence:
     if parts.standing != "better":
         short = "Do not use it yet." if parts.standing == "undecided" else "Do not use it."
         return Sentence("next", "bad", short, rows, "error")
+    if parts.only_class is not None:
+        short = "Use it to rank rows, not to predict their class."
+        if parts.lead.measure == "auc":
+            return Sentence("next", "warn", short, _rare_help(parts), "models")
+        return Sentence("next", "warn", short, rows, "error")
+    return _use(parts, rows)
+
+
+def _use(parts: _Parts, rows: str) -> Sentence:
     flagged = [node for node in parts.tree.nodes if node.flagged]
     few = (
         f" {parts.data.rows} rows is a small sample: another could give a different tree."
@@ -576,6 +598,11 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
         if better:
             return "Use another model.", f"Better: {listed(better)}. {rows}", "models"
         return "Do not use a tree here.", rows or "Other columns might help.", "error"
+    return "Make the rare class count.", _rare_help(parts), "models"
+
+
+def _rare_help(parts: _Parts) -> str:
+    """Say what makes a tree predict rare classes."""
     counts = [one.count for one in parts.data.classes]
     n_rare = sum(counts) - max(counts)
     wanted = max(RARE_ROWS_WANTED, round(n_rare))
@@ -589,7 +616,7 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
             f" Or collect more: {count_of(n_rare, 'rare row')} cannot show how good a model is; "
             f"{RARE_ROWS_WANTED} are recommended, about {_rounded(more):,} rows in all."
         )
-    return "Make the rare class count.", help_, "models"
+    return help_
 
 
 RARE_ROWS_WANTED = 100
