@@ -71,6 +71,8 @@ def test_names_in_the_chart_of_sizes_do_not_overlap(show: Show) -> None:
     made["simplicity"]["marks"] += [
         {**one, "name": "size chosen with margin 0", "leaves": 4},
         {**one, "name": "C4.5's tree", "leaves": 6},
+        {**one, "name": "logistic regression", "leaves": None, "value": 0.818},
+        {**one, "name": "random forest", "leaves": None, "value": 0.815},
     ]
     page = show(made)
     for width in (1280, 390, 320):

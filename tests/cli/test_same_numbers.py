@@ -14,6 +14,7 @@ CASES = {
     "plain": [],
     "costs": ["--cost", "0,4;1,0"],
     "groups": ["--group", "site"],
+    "class weights": ["--tree", "class_weight=balanced"],
 }
 
 

@@ -88,7 +88,7 @@ def test_classes_whose_errors_go_to_one_neighbour_tie_far_above_a_share_of_26():
     assert concentrated > 0.35
 
 
-def test_a_leaf_is_flagged_below_the_wanted_confidence_and_by_no_other_rule():
+def test_a_leaf_is_flagged_below_a_wanted_level_or_a_tie_or_without_rows_and_by_no_other_rule():
     """A leaf of .96 was flagged at a wanted .95, because its interval reached a tie."""
     accuracy = np.array([0.62, 0.62, 0.4, 0.62])
     strength = np.array([50.0, 30.0, 50.0, 50.0])
@@ -100,3 +100,5 @@ def test_a_leaf_is_flagged_below_the_wanted_confidence_and_by_no_other_rule():
     assert levels.is_weak(0.95).tolist() == [False, True, True, True]
     assert levels.is_weak(None).tolist() == [False, False, True, True]
     assert levels.is_weak(None, 0.7).tolist() == [True] * 4
+    for low in (levels.is_weak(0.1), levels.is_weak(None, 0.1)):
+        assert low.tolist() == [False, False, True, True]

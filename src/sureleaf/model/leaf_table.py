@@ -170,7 +170,7 @@ class LeafTable(ColumnTable):
         is not flagged; NaN if no number does, and if the leaf is so close to a tie that nobody can
         tell.
     flagged : ndarray of bool
-        Leaves below a wanted level, and leaves without rows.
+        Leaves below a wanted level, right less often than a tie, or without rows.
     repair : ndarray of str
         What would help a flagged leaf.
     recurrence : ndarray of float64

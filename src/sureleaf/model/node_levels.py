@@ -143,10 +143,8 @@ class NodeLevels:
         return np.minimum(low, self.probability), np.maximum(high, self.probability)
 
     def is_weak(self, confidence: float | None, utility: float | None = None) -> NDArray[np.bool_]:
-        """Whether a node misses a wanted level (if none is wanted: a tie), or has no rows."""
-        weak: NDArray[np.bool_] = self.n <= 0
-        if confidence is None and utility is None:
-            return weak | self.below
+        """Whether a node is below a wanted level or a tie, or has no rows."""
+        weak: NDArray[np.bool_] = (self.n <= 0) | self.below
         if confidence is not None:
             weak = weak | (self.confidence < confidence)
         return weak if utility is None else weak | (self.utility < utility)

@@ -61,14 +61,17 @@ class RowsNeeded:
     ) -> Self:
         """Compute the numbers of all leaves."""
         is_weak = levels.is_weak(confidence, utility)[leaves]
-        theory = rows_of_theory(levels, leaves, confidence, utility)
-        needed = np.maximum(theory, rows_of_posterior(levels, leaves, confidence))
+        # The levels are those of effective rows; so many rows of the table are one of them.
+        per_row = np.divide(n, levels.n[leaves], out=np.ones(len(n)), where=levels.n[leaves] > 0)
+        theory = per_row * rows_of_theory(levels, leaves, confidence, utility)
+        needed = np.maximum(theory, per_row * rows_of_posterior(levels, leaves, confidence))
+        needed = np.ceil(needed - 1e-6)
         # How uncertain the number is matters where it is stated, or where it may be unknown.
         is_stated = (is_weak & (needed > n)) | (needed > _FAR * n)
         min_rows, max_rows = np.full((2, len(leaves)), np.nan)
         for rows, quantile in ((min_rows, 0.75), (max_rows, 0.25)):
             posterior = rows_of_posterior(levels, leaves[is_stated], confidence, quantile=quantile)
-            rows[is_stated] = np.maximum(theory[is_stated], posterior)
+            rows[is_stated] = np.maximum(theory[is_stated], per_row[is_stated] * posterior)
         is_known = ~np.isnan(max_rows) | (needed <= _FAR * n)
         needed = np.where(is_known, needed, np.nan)
         # What allows for one more error may exceed the rows of a leaf that reaches the levels.

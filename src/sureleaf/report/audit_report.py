@@ -340,13 +340,7 @@ def _groups(audit: Audit) -> tuple[Tone, str]:
 
 def _why(audit: Audit, *, reached: bool) -> str:
     wanted = WantedLevels(audit.level, audit.wanted_confidence, audit.wanted_utility)
-    rival = "class is more frequent in it"
-    if audit.at_costs:
-        rival = "decision is cheaper for its rows"
-    if wanted.confidence is None and wanted.utility is None:
-        return f"for each of them, {'no other' if reached else 'another'} {rival}"
-    otherwise = f"another {rival}"
-    return wanted_text(wanted, reached=reached, at_costs=audit.at_costs, otherwise=otherwise)
+    return wanted_text(wanted, reached=reached, at_costs=audit.at_costs, or_rival=not reached)
 
 
 def _named(table: AuditedLeaves | AuditedBins, line: int) -> str:

@@ -81,11 +81,9 @@ def sized_tree(request: ReportRequest) -> TreeClassifier:
 
 def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> TreeClassifier:
     # The kinds of the columns were decided when the table was read.
-    common: dict[str, Any] = {
-        "weights": "importance",
-        "n_jobs": request.n_jobs,
-        "categorical_features": "auto",
-    }
+    common: dict[str, Any] = {"n_jobs": request.n_jobs, "categorical_features": "auto"}
+    if tree.class_weight is None or request.weights is not None:
+        common["weights"] = "importance"
     counts_errors = tree.pruning in ("pessimistic", "utility") or tree.collapse
     if request.cost is not None and not counts_errors:
         common["cost"] = request.cost

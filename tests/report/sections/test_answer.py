@@ -143,6 +143,10 @@ def test_flagged_leaves_are_counted_with_their_share(document: Document) -> None
     assert found.short.startswith(f"In {len(leaves) - 1} of {len(leaves)} leaves, {100 - share} %")
     assert f"the flagged leaf ({share} % of the rows): the confidence" in found.text
     assert "predicts the majority class is 84 %, not 95 %" in found.text
+    empty = next(leaf for leaf in leaves if leaf is not worst)
+    empty |= {"flagged": True, "confidence": 0.97, "n": 0.0}
+    assert told(document, "trust").text.endswith(" is below 95 %, or it has no rows.")
+    empty |= {"flagged": False, "n": 1.0}
     against_majority(document, -0.3, -0.1)
     assert (
         "flagged leaf" in told(document, "next").short
@@ -265,6 +269,17 @@ def test_rare_classes_make_the_report_lead_with_the_auc(rare: tuple[Any, Any]) -
     assert found["lead"]["measure"] == "auc"
     assert found["headline"].startswith("This tree ranks “ill” rows above the others ")
     assert "always predicting “healthy” is correct for 96.2 %" in found["detail"]
+    for node in document["tree"]["nodes"]:
+        node["prediction"] = 0
+    document["quality"]["confusion"] = [[300.0, 0.0], [9.0, 3.0]]
+    assert "It finds" not in told(document, "good").text
+    assert "Every leaf predicts “healthy”." in told(document, "good").text
+    advice = told(document, "next")
+    assert (advice.tone, advice.short) == (
+        "warn",
+        "Use it to rank rows, not to predict their class.",
+    )
+    assert "--cost" in advice.text
 
 
 def test_rare_classes_with_costs_make_it_lead_with_the_cost_in_its_unit(

@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from sureleaf.formatting import count, level_percent, measure_value, points
+from sureleaf.formatting import count, level_percent, points
 from sureleaf.report import make_report
+from sureleaf.report.sections.paper import signed
 
 
 @pytest.fixture(scope="module", params=["two classes", "three classes"])
@@ -30,7 +31,7 @@ def test_every_number_of_the_paragraph_is_that_of_the_document(document):
     paper = document["paper"]
     writers = (
         count,
-        measure_value,
+        signed,
         points,
         level_percent,
         lambda share: f"{points(share)} %",
@@ -73,6 +74,6 @@ def test_the_paragraph_says_how_many_values_were_missing_and_what_became_of_them
 def test_the_paragraph_has_slope_and_intercept_of_calibration_with_their_intervals(document):
     text, curve = document["paper"]["text"], document["quality"]["calibration"]
     for name in ("slope", "intercept"):
-        low = measure_value(curve[name]["low"])
-        assert f"alibration {name} was {measure_value(curve[name]['value'])} (95 % inter" in text
+        low = signed(curve[name]["low"])
+        assert f"alibration {name} was {signed(curve[name]['value'])} (95 % inter" in text
         assert f"interval {low} to" in text

@@ -118,14 +118,18 @@ def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any])
 
 def test_at_costs_methods_and_notes_are_about_costs() -> None:
     X, y = mixed()
-    document = quick_report(X, y, cost=[[0, 5], [1, 0]]).to_dict()
+    labels = {"<bad>": "default", "good & fine": "paid"}
+    document = quick_report(X, y, cost=[[0, 5], [1, 0]], labels=labels, unit="€").to_dict()
+    assert ": default" in document["tree"]["rules"]
+    assert "<bad>" not in document["tree"]["rules"]
+    assert "Mean cost on unseen rows was €" in document["paper"]["text"]
     methods = {one["name"]: one["text"] for one in document["methods"]["definitions"]}
     numbers = methods["numbers of a leaf"]
     for text in ("never below one half", "predicted correctly", "raised to a tie"):
         assert text not in numbers
     assert "the decision is the one of least expected cost" in numbers.lower()
     share = float(np.mean(y == "<bad>"))
-    per_row = f"{0.01 * (5 * share + 1 - share):.2g}"
+    per_row = f"€{0.01 * (5 * share + 1 - share):.2f}"
     margin = f"0.01 of what a wrong decision costs on average, so {per_row} per row"
     assert margin in methods["tree"]
     compared = methods["comparison of models"]

@@ -356,7 +356,7 @@ def measure_name(name: str) -> str:
     return _MEASURES.get(name, name.replace("_", " "))
 
 
-def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any], at_costs: bool = False) -> str:
     """Say why a leaf is flagged; ``script/tree.js`` says the same."""
     if leaf["n"] <= 0:
         return "no rows to evaluate it"
@@ -366,11 +366,8 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         for name in ("confidence", "utility")
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
     ]
-    if reasons:
-        return " and ".join(reasons)
-    if "stated" in leaf:  # of an audit
-        return "another decision is cheaper" if "cost" in leaf else "another class is more frequent"
-    return "correct less often than a coin toss"
+    rival = "another decision is cheaper" if at_costs else "another class is more frequent"
+    return " and ".join(reasons) or rival
 
 
 # Positions in the small drawings between the text.

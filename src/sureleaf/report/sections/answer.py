@@ -170,6 +170,13 @@ class _Parts:
         return "better" if low > 0 else "worse" if high < 0 else "undecided"
 
     @property
+    def only_class(self) -> str | None:
+        """The class that all leaves predict, if there are several leaves."""
+        predicted = {node.prediction for node in self.tree.nodes if not node.children}
+        is_one = self.tree.n_leaves > 1 and len(predicted) == 1
+        return self.data.classes[predicted.pop()].label if is_one else None
+
+    @property
     def missed(self) -> list[tuple[str, float]]:
         """Classes of which less than half of the rows are found."""
         confusion = np.array(self.quality.confusion)
@@ -390,12 +397,18 @@ def _good(parts: _Parts) -> Sentence:
             f"could be chance ({words.signed(low, high)})."
         )
     if not parts.quality.cost_given and parts.missed:
-        found = [f"{percent(share, 0)} of {quoted(label)}" for label, share in parts.missed[:3]]
-        text += f" It finds only {listed(found)}."
+        text = f"{text} {_missed_text(parts)}".strip()
         tone = "warn" if tone == "good" else tone
     if rival is not None and rival.name is not None and rival.verdict == "better":
         tone = "warn" if tone == "good" else tone
     return Sentence("good", tone, short, _joined(text, rival), "models")
+
+
+def _missed_text(parts: _Parts) -> str:
+    if parts.only_class is not None:
+        return f"Every leaf predicts {quoted(parts.only_class)}."
+    found = [f"{percent(share, 0)} of {quoted(label)}" for label, share in parts.missed[:3]]
+    return f"It finds only {listed(found)}."
 
 
 def _target(parts: _Parts) -> str:
@@ -427,18 +440,30 @@ def _trust(parts: _Parts) -> Sentence:
         short = "No, in none of its leaves."
     one, wanted = len(flagged) == 1, tree.wanted
     subject = "the flagged leaf" if one else f"the {len(flagged):,} flagged leaves"
-    reason = wanted_text(wanted, reached=False, one=one, at_costs=tree.at_costs)
-    if wanted.confidence is not None and wanted.utility is None:
+    others = [leaf for leaf in flagged if not _misses(leaf, wanted)]
+    reason = wanted_text(
+        wanted,
+        reached=False,
+        one=one,
+        at_costs=tree.at_costs,
+        or_rival=any(leaf.n > 0 for leaf in others),
+        or_empty=any(leaf.n <= 0 for leaf in others),
+    )
+    if one and not others and wanted.confidence is not None and wanted.utility is None:
         does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
-        level = level_percent(wanted.confidence)
+        stated = percent(flagged[0].confidence, 0)
         reason = (
-            f"the confidence that it {does} is {percent(flagged[0].confidence, 0)}, not {level}"
-            if one
-            else f"the confidence that each {does} is below {level}"
+            f"the confidence that it {does} is {stated}, not {level_percent(wanted.confidence)}"
         )
     tone: Tone = "bad" if share > 0.5 else "warn" if share > 0.05 else "plain"
     text = f"Do not rely on {subject} ({percent(share, 0)} of the rows): {reason}."
     return Sentence("trust", tone, short, text, "leaves")
+
+
+def _misses(leaf: Node, wanted: WantedLevels) -> bool:
+    """Whether a leaf is below a wanted level; if not, it is flagged for another reason."""
+    pairs = ((leaf.confidence, wanted.confidence), (leaf.utility, wanted.utility))
+    return any(None not in pair and pair[0] < pair[1] for pair in pairs)  # type: ignore[operator]
 
 
 def _trust_of_one_leaf(parts: _Parts, leaf: Node) -> Sentence:
@@ -461,11 +486,12 @@ def wanted_text(
     reached: bool,
     one: bool = False,
     at_costs: bool = False,
-    otherwise: str | None = None,
+    or_rival: bool = False,
+    or_empty: bool = False,
 ) -> str:
     """Say which level one leaf, or each of several, reaches or does not reach.
 
-    `otherwise` is another reason for which leaves are flagged.
+    `or_rival` and `or_empty` add the other reasons to flag a leaf.
 
     Examples
     --------
@@ -484,10 +510,11 @@ def wanted_text(
     if wanted.utility is not None:
         share = "what it saves" if at_costs else "the share of new rows that it predicts correctly"
         parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
-    if not parts:
-        parts.append(f"{subject} is {'more' if reached else 'less'} often correct than a coin toss")
-    elif not reached and otherwise is not None:
-        parts.append(otherwise)
+    if not parts or or_rival:
+        rival = "decision is cheaper for its rows" if at_costs else "class is more frequent in it"
+        parts.append(f"{'no other' if reached else 'another'} {rival}")
+    if or_empty:
+        parts.append("it has no rows")
     return (" and " if reached else ", or ").join(parts)
 
 
@@ -508,6 +535,15 @@ def _next(parts: _Parts) -> Sentence:
     if parts.standing != "better":
         short = "Do not use it yet." if parts.standing == "undecided" else "Do not use it."
         return Sentence("next", "bad", short, rows, "error")
+    if parts.only_class is not None:
+        short = "Use it to rank rows, not to predict their class."
+        if parts.lead.measure == "auc":
+            return Sentence("next", "warn", short, _rare_help(parts), "models")
+        return Sentence("next", "warn", short, rows, "error")
+    return _use(parts, rows)
+
+
+def _use(parts: _Parts, rows: str) -> Sentence:
     flagged = [node for node in parts.tree.nodes if node.flagged]
     few = (
         f" {parts.data.rows} rows is a small sample: another could give a different tree."
@@ -527,8 +563,9 @@ def _next(parts: _Parts) -> Sentence:
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
         rows = f"About {up_to_two_digits(max(needed)):,} rows in all {what}. {rows}"
-    elif len(flagged) == 1:
-        rows = f"More rows may not settle it: its classes are nearly balanced. {rows}"
+    elif len(flagged) == 1 and flagged[0].n > 0:
+        tie = "its decisions cost nearly the same" if parts.tree.at_costs else "it is nearly a tie"
+        rows = f"More rows may not settle it: {tie}. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
 
 
@@ -556,6 +593,11 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
         if better:
             return "Use another model.", f"Better: {listed(better)}. {rows}", "models"
         return "Do not use a tree here.", rows or "Other columns might help.", "error"
+    return "Make the rare class count.", _rare_help(parts), "models"
+
+
+def _rare_help(parts: _Parts) -> str:
+    """Say what makes a tree predict rare classes."""
     counts = [one.count for one in parts.data.classes]
     n_rare = sum(counts) - max(counts)
     wanted = max(RARE_ROWS_WANTED, round(n_rare))
@@ -569,7 +611,7 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
             f" Or collect more: {count_of(n_rare, 'rare row')} cannot show how good a model is; "
             f"{RARE_ROWS_WANTED} are recommended, about {up_to_two_digits(more):,} rows in all."
         )
-    return "Make the rare class count.", help_, "models"
+    return help_
 
 
 RARE_ROWS_WANTED = 100

@@ -6,9 +6,11 @@ place in the document that it comes from.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from sureleaf.formatting import (
+    amount,
     count,
     level_percent,
     listed,
@@ -110,7 +112,7 @@ def paper_section(
         *_missing_cells(writer, data, missing),
         *_validation(writer, tree, budget),
         *_calibration(writer, quality),
-        *_performance(writer, quality, error, answer, tree),
+        *_performance(writer, quality, error, answer, tree, data.unit),
         f"Reported following TRIPOD+AI ({TRIPOD.citation}).",
     ]
     return PaperSection(
@@ -219,13 +221,14 @@ def _performance(
     error: ErrorSection,
     answer: AnswerSection,
     tree: TreeSection,
+    unit: str | None,
 ) -> list[str]:
     number = writer.number
     sentences = []
     for index, measure in enumerate(quality.measures):
         if measure.name not in _NAMES or (measure.name == "cost" and not quality.cost_given):
             continue
-        sentence = _measure(writer, f"quality.measures.{index}", measure)
+        sentence = _measure(writer, f"quality.measures.{index}", measure, unit)
         if measure.name == "accuracy":
             baseline = number("answer.baseline", answer.baseline, _percent)
             sentence += f", always predicting the most frequent class {baseline}"
@@ -249,11 +252,16 @@ def _performance(
     return sentences if not tree.at_costs else sentences[:-1]
 
 
-def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
-    plain = measure_value if measure.name == "cost" else share_value
+def _measure(writer: _Writer, path: str, measure: MeasureEstimate, unit: str | None) -> str:
+    plain = partial(amount, unit=unit) if measure.name == "cost" else share_value
     write, ends = (_percent, points) if measure.name == "accuracy" else (plain, plain)
     name = f"{_NAMES[measure.name]} on unseen rows"
     return _with_interval(writer, path, name, measure, write, ends)
+
+
+def signed(value: float) -> str:
+    """Write a number that may be negative, with the sign that print uses."""
+    return measure_value(value).replace("-", "\u2212")
 
 
 def _with_interval(
@@ -261,8 +269,8 @@ def _with_interval(
     path: str,
     name: str,
     estimate: IntervalEstimate,
-    write: Callable[[float], str] = measure_value,
-    ends: Callable[[float], str] = measure_value,
+    write: Callable[[float], str] = signed,
+    ends: Callable[[float], str] = signed,
 ) -> str:
     value = writer.number(f"{path}.value", estimate.value, write)
     clause = f"{name} was {value}"

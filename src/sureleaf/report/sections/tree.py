@@ -123,7 +123,10 @@ class Node:
         int | None,
         "Rows of the whole table that would bring so many into the leaf; null if not known.",
     ] = None
-    flagged: Annotated[bool | None, "Whether the leaf is below the wanted levels."] = None
+    flagged: Annotated[
+        bool | None,
+        "Whether the leaf is below a wanted level, right less often than a tie, or without rows.",
+    ] = None
     repair: Annotated[str | None, "What would help a flagged leaf."] = None
     recurrence: Annotated[
         float | None,
@@ -258,7 +261,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         ),
         nodes=tuple(_nodes(results, tested)),
         rules=rules_text(
-            tree, model.schema, model.classes, model.probabilities, model.predicted_classes
+            tree, model.schema, results.labels, model.probabilities, model.predicted_classes
         ),
         example_rows=tuple(_examples(results, tested, columns)),
         stability=_stability(model),
@@ -449,7 +452,6 @@ _LEAF = (
     "total_rows_needed",
     "flagged",
     "repair",
-    "recurrence",
 )
 _INNER = (
     "column",

@@ -29,20 +29,37 @@
   const grid = { left: 64, right: 28, top: 26, bottom: 52 };
   const box = S.byId("chart-sizes"), pen = document.createElement("canvas").getContext("2d");
   const otherName = (one) => `${one.name} ${value(one.value)}`;
+  const y = (v) => grid.top + ((box.clientHeight - grid.top - grid.bottom) * (highest - v)) / (highest - lowest);
+  // How far the names of models that are lines stand from them: those of close lines below one another, away from the curve.
+  function asides() {
+    const found = new Map(), groups = [];
+    for (const one of [...others].sort((a, b) => b.value - a.value)) {
+      const group = groups.at(-1);
+      if (group && y(one.value) - y(group.at(-1).value) < 16 * (group.length + 1)) group.push(one);
+      else groups.push([one]);
+    }
+    for (const group of groups) {
+      const top = y(group[0].value) + 5 - 14 * group.length, bottom = y(group.at(-1).value) + 9;
+      const isBelow = group[0].value < sizes.at(-1).value && bottom + 14 * group.length < box.clientHeight - grid.bottom;
+      const start = isBelow || top < 8 ? bottom : top;
+      group.forEach((one, index) => found.set(one, start + 14 * index - y(one.value)));
+    }
+    return found;
+  }
   function places() {
-    const width = box.clientWidth - grid.left - grid.right, height = box.clientHeight - grid.top - grid.bottom;
-    const x = (n) => grid.left + (width * Math.log(n)) / Math.log(largest), y = (v) => grid.top + (height * (highest - v)) / (highest - lowest);
+    const aside = asides(), width = box.clientWidth - grid.left - grid.right;
+    const x = (n) => grid.left + (width * Math.log(n)) / Math.log(largest);
     const area = (left, middle, wide, tall) => ({ left, right: left + wide, top: middle - tall / 2, bottom: middle + tall / 2 });
     const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
     const wide = (text, weight) => { pen.font = `${weight} 12px ${getComputedStyle(document.body).fontFamily}`; return pen.measureText(text).width + 4; };
-    const names = others.map((one) => area(grid.left + width - wide(otherName(one), 400), y(one.value) - 9, wide(otherName(one), 400), 14));
+    const names = others.map((one) => area(grid.left + width - wide(otherName(one), 400), y(one.value) + aside.get(one), wide(otherName(one), 400), 14));
     return trees.map((one) => {
       const [at, up, long, radius] = [x(one.leaves), y(one.value), wide(one.name, isThis(one) ? 700 : 400), isThis(one) ? 9 : 5];
       const areas = {
         left: area(at - radius - 8 - long, up, long, 14), right: area(at + radius + 8, up, long, 14),
         top: area(at - long / 2, up - radius - 15, long, 14), bottom: area(at - long / 2, up + radius + 15, long, 14),
       };
-      const preferred = isThis(one) ? ["bottom", "top", "right", "left"] : one.leaves > largest / 3 ? ["left", "top", "bottom", "right"] : ["right", "top", "bottom", "left"];
+      const preferred = isThis(one) ? ["bottom", "top", "right", "left"] : ["top", "bottom", "right", "left"];
       const dots = trees.filter((other) => other !== one).map((other) => area(x(other.leaves) - 6, y(other.value), 12, 12));
       const place = preferred.find((side) => areas[side].left >= grid.left && areas[side].right <= box.clientWidth && ![...names, ...dots].some((taken) => overlap(areas[side], taken)));
       if (place) names.push(areas[place]);
@@ -58,10 +75,10 @@
     series: [
       ...S.band(sizes.map((one) => one.leaves), sizes.map((one) => one.low), sizes.map((one) => one.high), c.accent, "sizes"),
       { type: "line", data: sizes.map((one) => ({ value: [one.leaves, one.value], tooltipText: `at most ${leaves(one.leaves)}\n${value(one.value)}${ends(one)}` })), symbol: "circle", symbolSize: 6, lineStyle: { color: c.accent, width: 2 }, itemStyle: { color: c.accent }, z: 3 },
-      ...others.map((one) => ({
+      ...((aside) => others.map((one) => ({
         type: "line", silent: true, symbol: "none", data: [[1, one.value], [largest, one.value]], lineStyle: { color: c.plain, width: 1.5, type: "dashed" }, z: 2,
-        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [largest, one.value] }], label: { show: true, formatter: otherName(one), position: "left", offset: [0, -9], color: c.soft, fontSize: 12, textBorderColor: c.paper, textBorderWidth: 3 } },
-      })),
+        endLabel: { show: false }, markPoint: { silent: true, symbol: "circle", symbolSize: 0.1, data: [{ coord: [largest, one.value] }], label: { show: true, formatter: otherName(one), position: "left", offset: [0, aside.get(one)], color: c.soft, fontSize: 12, textBorderColor: c.paper, textBorderWidth: 3 } },
+      })))(asides()),
       {
         type: "scatter", z: 5,
         data: ((sides) => trees.map((one, index) => ({
