@@ -37,6 +37,7 @@ from sureleaf.report.sections.models import (
 )
 from sureleaf.report.sections.quality import MISSED, QualitySection
 from sureleaf.report.sections.tree import Node, TreeSection, WantedLevels
+from sureleaf.table.schema import rounded_up
 
 Tone = Literal["good", "warn", "bad", "plain"]
 QUESTIONS = {"good": "Is it good?", "trust": "Can it be trusted?", "next": "What to do?"}
@@ -525,16 +526,10 @@ def _next(parts: _Parts) -> Sentence:
     needed = [node.total_rows_needed for node in flagged if node.total_rows_needed is not None]
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
-        rows = f"About {_rounded(max(needed)):,} rows in all {what}. {rows}"
+        rows = f"About {rounded_up(max(needed), 2):,.0f} rows in all {what}. {rows}"
     elif len(flagged) == 1:
-        rows = f"More rows may not settle it: its classes are nearly balanced. {rows}"
+        rows = f"Whether more rows would settle the flagged leaf is not known. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
-
-
-def _rounded(rows: int) -> int:
-    """Round a number of rows up to two digits."""
-    unit = int(10 ** max(len(str(rows)) - 2, 0))
-    return -(-rows // unit) * unit
 
 
 def _rows_text(parts: _Parts) -> str:
@@ -572,7 +567,7 @@ def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
     if n_rare < RARE_ROWS_WANTED:
         help_ += (
             f" Or collect more: {count_of(n_rare, 'rare row')} cannot show how good a model is; "
-            f"{RARE_ROWS_WANTED} are recommended, about {_rounded(more):,} rows in all."
+            f"{RARE_ROWS_WANTED} are recommended, about {rounded_up(more, 2):,.0f} rows in all."
         )
     return "Make the rare class count.", help_, "models"
 
