@@ -515,7 +515,9 @@ def _next(parts: _Parts) -> Sentence:
         else ""
     )
     if not flagged:
-        return Sentence("next", "good", "Use it.", f"{rows}{few}", "error")
+        is_beaten = bool(better_models(parts.models))
+        short = "Use it if its rules must be readable." if is_beaten else "Use it."
+        return Sentence("next", "good", short, f"{rows}{few}", "error")
     total = sum(node.n for node in parts.tree.nodes if not node.children) or 1.0
     if sum(node.n for node in flagged) > 0.5 * total:
         short = "Use it for a first look only."
