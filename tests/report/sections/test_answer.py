@@ -287,6 +287,8 @@ def test_rare_classes_with_costs_make_it_lead_with_the_cost_in_its_unit(
     names = {"ill": "sick", "healthy": "well"}
     document = quick_report(*rare, cost=[[0, 1], [25, 0]], unit="€", labels=names).to_dict()
     assert document["answer"]["lead"]["measure"] == "cost"
+    assert "Mean cost on unseen rows was €" in document["paper"]["text"]
+    assert "on average, so €" in document["methods"]["definitions"][0]["text"]
     assert " if always “well”" in document["answer"]["detail"]
     assert " if always “sick”" in document["answer"]["detail"]
     assert "accuracy" not in document["error"]["curve"]["text"]

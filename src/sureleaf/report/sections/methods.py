@@ -7,7 +7,7 @@ import numpy as np
 
 from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
-from sureleaf.formatting import level_percent, percent, upper_first
+from sureleaf.formatting import amount, level_percent, percent, upper_first
 from sureleaf.model.fitting import BY_FOLDS, size_margin
 from sureleaf.report.baselines import report_tree
 from sureleaf.report.definitions import Definition, define, leaf_terms
@@ -47,17 +47,20 @@ _MISSING = {
 }
 
 
-def _tree_definition(tree: TreeClassifier, mean_error_cost: float | None = None) -> Definition:
+def _tree_definition(
+    tree: TreeClassifier, mean_error_cost: float | None = None, unit: str | None = None
+) -> Definition:
     """Describe how the tree is grown and pruned.
 
-    `mean_error_cost` is what a wrong decision costs on average, if there are costs.
+    `mean_error_cost` is what a wrong decision costs on average, if there are costs in a `unit`.
     """
     given_up = size_margin(tree.margin, tree.max_leaves)
     margin = f"{given_up:g}"
     if tree.cost is not None and mean_error_cost is not None and given_up > 0:
         margin += (
-            f" of what a wrong decision costs on average, so {given_up * mean_error_cost:.2g} "
-            "per row (models are compared with a margin of their own, see below)"
+            " of what a wrong decision costs on average, so "
+            f"{amount(given_up * mean_error_cost, unit)} per row (models are compared with a "
+            "margin of their own, see below)"
         )
     limit = "" if tree.max_leaves is None else f" with at most {tree.max_leaves:,} leaves"
     chosen = (
@@ -107,7 +110,7 @@ def _mean_error_cost(results: ReportResults) -> float | None:
 
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     budget, tree = results.budget, report_tree(results.request)
-    defined = _tree_definition(tree, _mean_error_cost(results))
+    defined = _tree_definition(tree, _mean_error_cost(results), results.request.unit)
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
     at_costs = ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from sureleaf.formatting import (
+    amount,
     count,
     level_percent,
     listed,
@@ -110,7 +111,7 @@ def paper_section(
         *_missing_cells(writer, data, missing),
         *_validation(writer, tree, budget),
         *_calibration(writer, quality),
-        *_performance(writer, quality, error, answer, tree),
+        *_performance(writer, data, quality, error, answer, tree),
         f"Reported following TRIPOD+AI ({TRIPOD.citation}).",
     ]
     return PaperSection(
@@ -215,6 +216,7 @@ _NAMES = {"accuracy": "Accuracy", "auc": "AUC", "cost": "Mean cost"}
 
 def _performance(
     writer: _Writer,
+    data: DataSection,
     quality: QualitySection,
     error: ErrorSection,
     answer: AnswerSection,
@@ -225,7 +227,7 @@ def _performance(
     for index, measure in enumerate(quality.measures):
         if measure.name not in _NAMES or (measure.name == "cost" and not quality.cost_given):
             continue
-        sentence = _measure(writer, f"quality.measures.{index}", measure)
+        sentence = _measure(writer, f"quality.measures.{index}", measure, data.unit)
         if measure.name == "accuracy":
             baseline = number("answer.baseline", answer.baseline, _percent)
             sentence += f", always predicting the most frequent class {baseline}"
@@ -249,8 +251,8 @@ def _performance(
     return sentences if not tree.at_costs else sentences[:-1]
 
 
-def _measure(writer: _Writer, path: str, measure: MeasureEstimate) -> str:
-    plain = measure_value if measure.name == "cost" else share_value
+def _measure(writer: _Writer, path: str, measure: MeasureEstimate, unit: str | None) -> str:
+    plain = (lambda cost: amount(cost, unit)) if measure.name == "cost" else share_value
     write, ends = (_percent, points) if measure.name == "accuracy" else (plain, plain)
     name = f"{_NAMES[measure.name]} on unseen rows"
     return _with_interval(writer, path, name, measure, write, ends)
