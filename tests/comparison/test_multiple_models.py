@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from sureleaf.comparison import compare_many, holm
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
 # Demšar (2006), Table 6: AUC of C4.5 without and with m and cf tuned, and with both, on 14 sets.
 DEMSAR = np.array(
@@ -117,6 +117,8 @@ def test_the_p_value_of_few_data_sets_is_that_of_all_orders() -> None:
 def test_scores_that_are_no_table_are_refused(bad: list[float]) -> None:
     with pytest.raises(InvalidArgumentError, match="scores must be a table"):
         compare_many(bad)
+    with pytest.raises(InvalidTypeError, match="scores must be a number or an array of numbers"):
+        compare_many({"A": bad})  # type: ignore[arg-type]
 
 
 def test_names_must_tell_the_columns_apart() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from sureleaf.comparison import (
     rows_to_detect,
 )
 from sureleaf.comparison.plain_numbers import THESE_MODELS
-from sureleaf.errors import InvalidArgumentError, UnreachableLevelError
+from sureleaf.errors import InvalidArgumentError, SureleafError, UnreachableLevelError
 from sureleaf.levels.search import smallest_count
 
 CASES = [(9, 100, 20, 100), (0, 30, 3, 40), (15, 30, 1250, 5000), (30, 30, 39, 40), (1, 500, 9, 20)]
@@ -213,9 +214,17 @@ def test_the_interval_stays_within_one(b: int, c: int, n: int) -> None:
     assert test.low <= test.difference <= test.high
 
 
-@pytest.mark.parametrize("bad", [(-1, 2, 10), (6, 6, 10), (0, 0, 0)])
-def test_counts_that_do_not_fit_are_refused(bad: tuple[int, int, int]) -> None:
-    with pytest.raises(InvalidArgumentError, match="at most n"):
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ((-1, 2, 10), "only_first must be at least 0"),
+        ((6, 6, 10), "at most n"),
+        ((0, 0, 0), "n must be at least 1"),
+        ((np.array(["yes", "no"]), 2, 10), "only_first must be a whole number"),
+    ],
+)
+def test_counts_that_do_not_fit_are_refused(bad: tuple[Any, int, int], message: str) -> None:
+    with pytest.raises(SureleafError, match=message):
         mcnemar(*bad)
 
 

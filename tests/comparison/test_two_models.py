@@ -337,9 +337,11 @@ def test_leave_one_out_has_no_auc_of_one_row() -> None:
         compare(*pair(LeaveOneOut()), measure="auc")
 
 
-@pytest.mark.parametrize("options", [{"margin": -0.1}, {"margin": np.nan}, {"detect": 0.0}])
-def test_bad_questions_are_refused(options: dict[str, float]) -> None:
-    with pytest.raises(InvalidArgumentError, match="margin must be"):
+@pytest.mark.parametrize(
+    "options", [{"margin": -0.1}, {"margin": np.nan}, {"margin": "1%"}, {"detect": 0.0}]
+)
+def test_bad_questions_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"{next(iter(options))} must be a number"):
         compare(*pair(Holdout()), **options)
 
 

@@ -287,7 +287,7 @@ def test_a_part_of_the_rows_of_the_fit_cannot_certify_the_tree(plain, honest, tm
             fresh = copy.certificate(fresh_X, fresh_y)
             assert (fresh.n_equal, fresh.stated_new) == (0, False)
             compared = f"of the {fresh.n_compared} that can be compared with the rows of its fit"
-            assert f"400 rows certify it: {compared}, none is equal to one." in str(fresh)
+            assert f"400 rows certify it: {compared}, none is equal to one of them." in str(fresh)
 
 
 def test_rows_that_equal_rows_of_the_fit_by_chance_are_counted_not_refused():

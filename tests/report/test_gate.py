@@ -69,6 +69,13 @@ def test_reports_with_costs_are_judged_by_them_unless_told_otherwise() -> None:
     assert compare_reports(dear, dear, X, y, measure="accuracy").measure == "accuracy"
 
 
+def test_names_of_classes_do_not_matter(old: Document) -> None:
+    X, y = mixed()
+    named = quick_report(X, y, labels={"<bad>": "default"}).to_dict()
+    for first, second in ((named, named), (old, named), (named, old)):
+        assert compare_reports(first, second, X, y).difference == 0
+
+
 def test_other_targets_and_costs_are_refused(old: Document) -> None:
     X, y = mixed()
     with pytest.raises(InvalidArgumentError, match="same target and classes"):

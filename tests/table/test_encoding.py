@@ -29,7 +29,7 @@ def test_extra_columns_are_ignored_with_one_warning_that_names_them() -> None:
     with pytest.warns(UserWarning, match="'more0', 'more1'.* and 2 more") as caught:
         encode(extra, SCHEMA)
     assert len(caught) == 1
-    assert "TreeClassifier was not fitted with" in str(caught[0].message)
+    assert "columns that the fitted table did not have" in str(caught[0].message)
 
 
 def test_missing_columns_are_an_error_that_names_them() -> None:

@@ -524,7 +524,7 @@ def show_evaluation(
     evaluation: "Evaluation", summary: "EvaluationSummary", errors: "BootstrapError | None" = None
 ) -> Iterator[RenderableType]:
     """Yield the measures with their intervals, the confusion matrix and the warnings."""
-    yield from _accuracy_text(evaluation, summary)
+    yield from _lead(evaluation, summary)
     headings = ("measure", "value", "interval")
     table = FittedTable(*headings, wrapped="measure", scale=f"{'0 to 1':<28}")
     for name, estimate in summary.estimates.items():
@@ -541,13 +541,6 @@ def show_evaluation(
     if errors is not None:
         yield from _bootstrap_errors(errors)
     yield from _low_is_good(summary)
-    if summary.cheapest is not None:
-        label, least = summary.cheapest
-        yield Text(
-            f"Always deciding for {label!r}, the cheapest single decision, costs {least:.4f} per "
-            "row.",
-            style="dim",
-        )
     if "recall" in summary.estimates:
         yield Text(
             f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
@@ -603,10 +596,24 @@ def _matrix_note(
     )
 
 
-def _accuracy_text(evaluation: "Evaluation", summary: "EvaluationSummary") -> Iterator[Text]:
-    """Yield the expected accuracy in a sentence, and how it was estimated."""
-    accuracy = summary.estimates.get("accuracy")
-    if accuracy is not None:
+def _lead(evaluation: "Evaluation", summary: "EvaluationSummary") -> Iterator[Text]:
+    """Yield the expected cost or accuracy in a sentence, and how it was estimated."""
+    accuracy, cost = (summary.estimates.get(name) for name in ("accuracy", "decided_cost"))
+    if summary.cheapest is not None:
+        label, least = summary.cheapest
+        if cost is not None:
+            text = (
+                f"By the decisions of least expected cost, {evaluation.estimator} is expected to "
+                f"cost {_number(cost.value)} per unseen row"
+            )
+            if math.isfinite(cost.low):
+                text += f" ({level_percent(cost.level)} interval {_interval(cost)})"
+            yield Text(f"{text}.", style="bold")
+        yield Text(
+            f"Always deciding for {label!r}, the cheapest single decision, costs {least:.4f} per "
+            "row."
+        )
+    elif accuracy is not None:
         text = (
             f"{evaluation.estimator} is expected to predict {percent(accuracy.value)} of unseen "
             "rows correctly"

@@ -20,7 +20,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import FloatArray, check_level
+from sureleaf.arguments import FloatArray, check_level, check_numbers
 from sureleaf.errors import InvalidArgumentError
 
 ENOUGH_DATASETS = 10
@@ -218,7 +218,7 @@ def _pairs(table: FloatArray, names: tuple[str, ...]) -> tuple[Pair, ...]:
 
 
 def _checked_scores(scores: ArrayLike, names: Sequence[str] | None) -> tuple[FloatArray, list[str]]:
-    table = np.asarray(scores, dtype=float)
+    table = check_numbers("scores", scores)
     if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
         raise InvalidArgumentError(
             "scores must be a table of finite numbers, at least two data sets (rows) by two "

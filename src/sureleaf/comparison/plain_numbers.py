@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import bdtr, ndtr, ndtri
 
-from sureleaf.arguments import FloatArray, check_choice, check_level
+from sureleaf.arguments import FloatArray, check_choice, check_count, check_level
 from sureleaf.comparison.verdict import DifferenceTest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
@@ -218,8 +218,10 @@ def mcnemar(
     0.0768
     """
     check_level(level)
+    for name, count in (("only_first", only_first), ("only_second", only_second), ("n", n)):
+        check_count(name, count, least=int(name == "n"))
     discordant = only_first + only_second
-    if min(only_first, only_second) < 0 or n < 1 or discordant > n:
+    if discordant > n:
         raise InvalidArgumentError(
             "only_first and only_second must be counts with a sum of at most n; "
             f"got {only_first}, {only_second} and n = {n}."

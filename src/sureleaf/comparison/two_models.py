@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
-from sureleaf.arguments import FloatArray, check_level
+from sureleaf.arguments import FloatArray, check_level, check_number
 from sureleaf.comparison.paired_models import check_finite_losses, compare_models, squared_and_added
 from sureleaf.comparison.plain_numbers import (
     CORRELATED,
@@ -100,10 +100,9 @@ def compare(
     ('better', 'corrected resampled t over 10 splits')
     """
     check_level(level)
-    if not 0 <= margin < np.inf or (detect is not None and not 0 < detect < np.inf):
-        raise InvalidArgumentError(
-            f"margin must be 0 or more and detect above 0; got {margin!r} and {detect!r}."
-        )
+    check_number("margin", margin, low=0)
+    if detect is not None:
+        check_number("detect", detect, low=0, open_low=True)
     measure = _common_measure(a, b, measure)
     question, test = _valid_test(a, b, measure, level, method, independent)
     test = _with_width(test, a, measure)

@@ -467,7 +467,15 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
         )
     confusion = evaluation.confusion()
     majority = float(np.max(confusion.actual) / confusion.total)
-    warnings += _class_warnings(confusion, majority, estimates.get("accuracy"))
+    cheapest, cost = _cheapest(evaluation), estimates.get("decided_cost")
+    if cheapest is None:
+        warnings += _accuracy_warnings(confusion, majority, estimates.get("accuracy"))
+    elif cost is not None and cost.value >= cheapest[1] - 1e-12:
+        warnings.append(
+            f"Cost {cost.value:.4f} is no lower than that of always deciding for {cheapest[0]!r} "
+            f"({cheapest[1]:.4f})."
+        )
+    warnings += _class_warnings(confusion)
     warnings += _value_warnings(evaluation, estimates)
     design = ", ".join(
         f"{key}={value}" for key, value in evaluation.design.to_dict().items() if key != "design"
@@ -477,7 +485,7 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
         f"classes, positive class {evaluation.positive!r}, by {type(evaluation.design).__name__}"
         f"({design}), seed {evaluation.seed}"
     )
-    return EvaluationSummary(title, estimates, majority, tuple(warnings), _cheapest(evaluation))
+    return EvaluationSummary(title, estimates, majority, tuple(warnings), cheapest)
 
 
 def _cheapest(evaluation: Evaluation) -> tuple[Any, float] | None:
@@ -490,7 +498,7 @@ def _cheapest(evaluation: Evaluation) -> tuple[Any, float] | None:
     return evaluation.classes.tolist()[least], float(means[least])
 
 
-def _class_warnings(
+def _accuracy_warnings(
     confusion: ConfusionMatrix, majority: float, estimate: Estimate | None
 ) -> list[str]:
     """Warn about a high accuracy that only reflects the most frequent class.
@@ -498,17 +506,24 @@ def _class_warnings(
     The accuracy is the estimate that the summary states, if there is one: of bootstrap
     samples, it is not the share of the correct predictions.
     """
-    warnings = []
     correct = np.diag(confusion.counts)
     accuracy = float(correct.sum() / confusion.total) if estimate is None else estimate.value
     if accuracy <= majority + 1e-12:
         most = confusion.labels.tolist()[int(np.argmax(confusion.actual))]
-        warnings.append(
+        return [
             f"Accuracy {percent(accuracy)} is no higher than the baseline, which always "
             f"predicts {most!r} ({percent(majority)})."
-        )
+        ]
+    if np.count_nonzero(confusion.predicted) == 1 and len(confusion.labels) > 1:
+        only = confusion.labels.tolist()[int(np.argmax(confusion.predicted))]
+        return [f"Every prediction is {only!r}."]
+    return []
+
+
+def _class_warnings(confusion: ConfusionMatrix) -> list[str]:
+    warnings = []
     for label, n_correct, rows in zip(
-        confusion.labels.tolist(), correct, confusion.actual, strict=True
+        confusion.labels.tolist(), np.diag(confusion.counts), confusion.actual, strict=True
     ):
         if rows > 0 and n_correct == 0:
             warnings.append(f"Class {label!r}: none of its {rows:g} rows was predicted correctly.")
@@ -517,10 +532,6 @@ def _class_warnings(
                 f"Class {label!r}: {rows - n_correct:g} of its {rows:g} rows were predicted "
                 "wrongly."
             )
-    if np.count_nonzero(confusion.predicted) == 1 and len(confusion.labels) > 1:
-        only = confusion.labels.tolist()[int(np.argmax(confusion.predicted))]
-        if accuracy > majority:
-            warnings.append(f"Every prediction is {only!r}.")
     return warnings
 
 

@@ -219,7 +219,7 @@ class Certificate:
             verb = "is" if self.n_equal < 2 else "are"
             sentences = [
                 f"{grown} {certifying} certify it: of the {self.n_compared:,} that can be compared "
-                f"with the rows of its fit, {equal} {verb} equal to one."
+                f"with the rows of its fit, {equal} {verb} equal to one of them."
             ]
         if n_certified:
             certified = [str(leaf) for leaf in table.leaf[table.certified]]

@@ -26,15 +26,15 @@ SOURCES = {
 
 
 def kind_of_confidence(levels_from: str) -> str:
-    """Say which confidence is printed: that of the paper or the posterior one."""
+    """Say which confidence is printed: that of Zhang (2024) or the posterior one."""
     if levels_from == "training":
         return (
-            "Confidence follows the paper, (5) to (11), which takes the estimated probability "
-            "for the truth and so is too high (docs/levels.md)."
+            "Confidence follows Zhang (2024), (5) to (11), who takes the estimated probability "
+            "for the truth, and so is too high (docs/levels.md)."
         )
     return (
-        "Confidence is posterior: it allows for the uncertainty about a leaf, which the paper, (5) "
-        "to (11), leaves out (docs/levels.md)."
+        "Confidence is posterior: it allows for the uncertainty about a leaf, which Zhang (2024), "
+        "(5) to (11), leaves out (docs/levels.md)."
     )
 
 
@@ -295,8 +295,8 @@ def known_limits(n_rows: float, n_leaves: int) -> list[str]:
     limits = []
     if n_rows <= _FEW_ROWS:
         limits.append(
-            f"With {n_rows:.4g} rows, the accuracy and all levels are known to a few percentage "
-            "points only."
+            f"With {n_rows:.4g} rows, the accuracy and all levels are known to within tens of "
+            "percentage points only."
         )
     if n_leaves == 1:
         limits.append(

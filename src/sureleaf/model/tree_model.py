@@ -190,7 +190,9 @@ class DecidingModel:
                     f"X must have the categories of the training rows; got {text}. Correct them, "
                     "or set unseen='mixture' or 'stop'."
                 )
-            does = "go down all branches" if self.unseen == "mixture" else "stop where they are met"
+            does = "stop where they are met"
+            if self.unseen == "mixture":
+                does = "go down all branches of each test that they meet"
             warn_caller(f"X has {text}; they {does}.", UnseenCategoryWarning)
         return table
 

@@ -190,7 +190,7 @@ class TreeDisplay(Display):
         if self.at_costs:
             levels = "Utility: saving per row by the decision. Confidence: in the decision."
         elif self.levels_from == "training":
-            levels = "Utility and confidence by the paper, from training rows."
+            levels = "Utility and confidence by Zhang (2024), from training rows."
         return (
             f"A tree of {leaves_in_words(n_leaves)}, grown on {self.n[0]:,.0f} rows",
             f"{levels} Hollow: flagged.",

@@ -169,7 +169,7 @@ def compare_reports(  # noqa: PLR0913 - one question, named options
 
 def _check_same_target(old: dict[str, Any], new: dict[str, Any]) -> None:
     (target, labels), (other, others) = (
-        (one["data"]["target"], [each["label"] for each in one["data"]["classes"]])
+        (one["data"]["target"], [each["value"] for each in one["data"]["classes"]])
         for one in (old, new)
     )
     if (target, labels) != (other, others):
@@ -204,7 +204,7 @@ def _tree(document: dict[str, Any], which: str) -> NamedTree:
         ) from None
     classes = [str(label) for label in tree.classes_.tolist()]
     if not isinstance(tree, TreeClassifier) or classes != [
-        each["label"] for each in document["data"]["classes"]
+        each["value"] for each in document["data"]["classes"]
     ]:
         raise InvalidArgumentError(
             f"the {which} report must hold a tree of its classes (model); got another model. Make "

@@ -136,7 +136,7 @@ def quoted(names: Sequence[str]) -> str:
 def _match_columns(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
     """Return the index in X of each column of the schema."""
     if raw.named and schema.named:
-        return _match_by_name(raw, schema, estimator)
+        return _match_by_name(raw, schema)
     _check_positions(len(raw.names), schema, estimator, named=raw.named)
     return range(len(schema))
 
@@ -159,7 +159,7 @@ def _check_positions(n_columns: int, schema: Schema, estimator: str, *, named: b
         )
 
 
-def _match_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
+def _match_by_name(raw: RawTable, schema: Schema) -> Sequence[int]:
     index_of = {name: index for index, name in enumerate(raw.names)}
     missing = [name for name in schema.names if name not in index_of]
     if missing:
@@ -173,7 +173,7 @@ def _match_by_name(raw: RawTable, schema: Schema, estimator: str) -> Sequence[in
     extra = [name for name in raw.names if name not in known]
     if extra:
         warn_caller(
-            f"X has columns that {estimator} was not fitted with; ignored: {quoted(extra)}",
+            f"X has columns that the fitted table did not have; ignored: {quoted(extra)}",
             UserWarning,
         )
     return [index_of[name] for name in schema.names]

@@ -127,6 +127,20 @@ def test_the_best_other_model_is_named_where_it_is_shown_to_be_better(document: 
         told(document, "good")
     )
     assert told(document, "good").tone == "warn"
+    for node in document["tree"]["nodes"]:
+        node["flagged"] = False
+    assert told(document, "next").short == "Use it if its rules must be readable."
+    others(document, -0.1, 0.1)
+    assert told(document, "next").short == "Use it."
+
+
+def test_a_flagged_leaf_without_a_number_of_rows_is_not_called_balanced(document: Document) -> None:
+    against_majority(document, -0.3, -0.1)
+    leaves = [node for node in document["tree"]["nodes"] if not node["children"]]
+    for leaf in leaves:
+        leaf |= {"flagged": leaf is leaves[0], "total_rows_needed": None}
+    text = told(document, "next").text
+    assert text.startswith("Whether more rows would settle the flagged leaf is not known.")
 
 
 def test_flagged_leaves_are_counted_with_their_share(document: Document) -> None:
@@ -288,6 +302,8 @@ def test_rare_classes_with_costs_make_it_lead_with_the_cost_in_its_unit(
     names = {"ill": "sick", "healthy": "well"}
     document = quick_report(*rare, cost=[[0, 1], [25, 0]], unit="€", labels=names).to_dict()
     assert document["answer"]["lead"]["measure"] == "cost"
+    assert "Mean cost on unseen rows was €" in document["paper"]["text"]
+    assert "on average, so €" in document["methods"]["definitions"][0]["text"]
     assert " if always “well”" in document["answer"]["detail"]
     assert " if always “sick”" in document["answer"]["detail"]
     assert "accuracy" not in document["error"]["curve"]["text"]

@@ -23,6 +23,7 @@ from sureleaf.report.html.tree_picture import class_colour, tree_picture
 from sureleaf.report.sections.answer import QUESTIONS
 from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.tree import by_column
+from sureleaf.table.schema import rounded_up
 
 AUDIT_SCHEMA = "sureleaf-audit/1"
 MAX_RULES = 150
@@ -314,6 +315,7 @@ def _environment() -> Environment:
         "upper_first": formatting.upper_first,
         "whole": whole,
         "number2": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\u2212"),
+        "two_digits": lambda rows: rounded_up(rows, 2),
         "prose": lambda text: text.replace(" %", f"{_SPACE}%"),
         "why_flagged": why_flagged,
     }

@@ -551,7 +551,9 @@ def _use(parts: _Parts, rows: str) -> Sentence:
         else ""
     )
     if not flagged:
-        return Sentence("next", "good", "Use it.", f"{rows}{few}", "error")
+        is_beaten = bool(better_models(parts.models))
+        short = "Use it if its rules must be readable." if is_beaten else "Use it."
+        return Sentence("next", "good", short, f"{rows}{few}", "error")
     total = sum(node.n for node in parts.tree.nodes if not node.children) or 1.0
     if sum(node.n for node in flagged) > 0.5 * total:
         short = "Use it for a first look only."
@@ -563,9 +565,8 @@ def _use(parts: _Parts, rows: str) -> Sentence:
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
         rows = f"About {up_to_two_digits(max(needed)):,} rows in all {what}. {rows}"
-    elif len(flagged) == 1 and flagged[0].n > 0:
-        tie = "its decisions cost nearly the same" if parts.tree.at_costs else "it is nearly a tie"
-        rows = f"More rows may not settle it: {tie}. {rows}"
+    elif len(flagged) == 1:
+        rows = f"Whether more rows would settle the flagged leaf is not known. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
 
 

@@ -52,7 +52,7 @@ def _tree_definition(
 ) -> Definition:
     """Describe how the tree is grown and pruned.
 
-    `mean_error_cost` is what a wrong decision costs on average, if there are costs.
+    `mean_error_cost` is what a wrong decision costs on average, if there are costs in a `unit`.
     """
     given_up = size_margin(tree.margin, tree.max_leaves)
     margin = f"{given_up:g}"

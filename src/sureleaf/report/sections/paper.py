@@ -187,8 +187,8 @@ def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]
         splits = number("tree.stability.n_splits", tree.stability.n_splits)
         trees = number("tree.stability.n_trees", tree.stability.n_trees)
         sentences.append(
-            f"Of its {splits} splits, {returning} returned in more than half of {trees} trees "
-            "grown on random halves of the rows."
+            f"Splits that returned in more than half of {trees} trees grown on random halves of "
+            f"the rows: {returning} of {splits}."
         )
     return sentences
 

@@ -32,9 +32,9 @@ MAX_SCORED_ROWS = 4_000
 MEANINGS = {
     "accuracy": "share of rows predicted correctly",
     "balanced_accuracy": "mean recall over the classes",
-    "precision": "share of the rows predicted {positive} that are {positive}",
-    "recall": "share of the {positive} rows that are predicted {positive}",
-    "specificity": "share of the other rows that are not predicted {positive}",
+    "precision": "share of “{positive}” among the rows that are predicted “{positive}”",
+    "recall": "share of the “{positive}” rows that are predicted “{positive}”",
+    "specificity": "share of the other rows that are not predicted “{positive}”",
     "f_measure": "harmonic mean of precision and recall",
     "auc": "probability that a row of the class gets a higher predicted probability than a row "
     "of another class",
