@@ -11,6 +11,7 @@ import pytest
 import sureleaf
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.model.explanation import _number_between
+from sureleaf.model.leaf_table import kind_of_confidence
 
 SIZES = ["s", "m", "l", "xl"]
 TREES: dict[str, dict[str, Any]] = {
@@ -186,6 +187,13 @@ def test_the_path_is_said_with_the_values_of_the_row() -> None:
         assert [str(one) for one in found.way.changes] == ["duration 19 instead of 30"]
         assert json.loads(json.dumps(found.to_dict()))["way"]["changes"][0]["new"] == 19
     assert tree.explain({"duration": None, "colour": "red"}).n in (20, 40)
+
+
+def test_an_explanation_says_which_confidence_it_prints() -> None:
+    tree = TreeClassifier().fit([[i] for i in range(40)], [0] * 20 + [1] * 20)
+    for model in (tree, tree.with_training_levels()):
+        source = model.model_.evidence.source
+        assert str(model.explain([30])).endswith(kind_of_confidence(source))
 
 
 def test_all_categories_that_would_do_are_named() -> None:

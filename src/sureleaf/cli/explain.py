@@ -70,7 +70,8 @@ def explain(
         show_json({"rows": rows.n_rows, "explanations": values, "confidence_is": kind})
         return
     for number, one in enumerate(found, start=1):
-        show(Text(f"Row {number}: {one}"), "")
+        sentences = "\n".join(one.sentences())
+        show(Text(f"Row {number}: {sentences}"), "")
     if n_rows < rows.n_rows:
         show(f"{rows.n_rows - n_rows:,} more rows: --all explains them.")
     show(Text(kind_of_confidence(tree.model_.evidence.source), style="dim"))

@@ -18,6 +18,7 @@ import numpy as np
 from sureleaf.errors import InvalidArgumentError, suggestion
 from sureleaf.formatting import TextDisplay, count_of, interval, listed, percent
 from sureleaf.model.column_table import json_value
+from sureleaf.model.leaf_table import LeafTable, kind_of_confidence
 from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.table.schema import MISSING, UNSEEN
@@ -25,7 +26,6 @@ from sureleaf.tree import Tree, route
 from sureleaf.tree.rules import IS_MISSING, branch_tests, leaf_rules, word
 
 if TYPE_CHECKING:
-    from sureleaf.model.leaf_table import LeafTable
     from sureleaf.model.tree_model import TreeModel
 
 
@@ -75,6 +75,7 @@ class Explanation(TextDisplay):
     - `share`: the share of the row that is in this leaf.
     - `steps`: the tests that the row passes on the way, each with its value.
     - `confidence`, `utility`, `low`, `high`: levels of the row, as `predict_levels` returns them.
+    - `levels_from`: what they were measured on, which says what kind of confidence it is.
     - `flagged`, `repair`: whether the leaf should not be relied on, and what would help it.
     - `way`: to the nearest leaf that is trusted and decides otherwise; None if there is none.
     - `reason`: why there is none.
@@ -90,6 +91,7 @@ class Explanation(TextDisplay):
     utility: float
     low: float
     high: float
+    levels_from: str
     flagged: bool
     repair: str
     way: Way | None
@@ -133,7 +135,7 @@ class Explanation(TextDisplay):
         }
 
     def __str__(self) -> str:
-        return "\n".join(self.sentences())
+        return "\n".join([*self.sentences(), kind_of_confidence(self.levels_from)])
 
     __repr__ = __str__
 
@@ -254,6 +256,7 @@ def explain_row(
         utility=float(levels.utility[0]),
         low=float(levels.low[0]),
         high=float(levels.high[0]),
+        levels_from=leaves.levels_from,
         flagged=bool(leaves.flagged[line[0]]) if len(line) else True,
         repair=str(leaves.repair[line[0]]) if len(line) else "",
         way=way,
@@ -264,7 +267,7 @@ def explain_row(
 
 
 def _no_way(
-    model: "TreeModel", leaves: "LeafTable", prediction: Any, restrictions: Restrictions
+    model: "TreeModel", leaves: LeafTable, prediction: Any, restrictions: Restrictions
 ) -> str:
     others = leaves.prediction != prediction
     if not others.any():
@@ -342,7 +345,7 @@ def _nearest(
     model: "TreeModel",
     table: EncodedTable,
     restrictions: Restrictions,
-    leaves: "LeafTable",
+    leaves: LeafTable,
     prediction: Any,
 ) -> Way | None:
     """Return the way of the fewest changes to a trusted leaf that decides otherwise.
