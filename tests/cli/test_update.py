@@ -113,3 +113,28 @@ def test_bagged_trees_are_refused(capsys, files, tmp_path):
         code, _, err = run(capsys, *arguments)
         assert code == 2
         assert "needs a model of one tree" in err
+
+
+def test_text_that_looks_like_numbers_in_a_new_file_is_text_as_the_tree_knows_it(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    for name, codes in (("old", "123x"), ("new", "123")):
+        code = rng.choice(list(codes), 200)
+        y = np.where(np.isin(code, ["1", "2"]) ^ (rng.random(200) < 0.1), "yes", "no")
+        rows = zip(code, rng.random(200), y, strict=True)
+        lines = ["code,v,y", *(f"{one},{v:.4f},{label}" for one, v, label in rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    model, new, report = (tmp_path / name for name in ("m.sureleaf", "new.csv", "r.json"))
+    old, of_y = tmp_path / "old.csv", ("-t", "y")
+    assert run(capsys, "fit", old, *of_y, "-o", model)[0] == 0
+    assert run(capsys, "report", old, *of_y, "--json", report)[0] == 0
+    for arguments in (
+        ("audit", model, new, *of_y),
+        ("certificate", model, new, *of_y),
+        ("compare", report, report, new),
+        ("diff", model, model, new),
+        ("diff", model, model, new, *of_y),
+        ("explain", model, new),
+        ("update", model, new, *of_y),
+        ("watch", model, new, *of_y, "--state", tmp_path / "watch.json"),
+    ):
+        assert run(capsys, *arguments)[2] == "", arguments

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.designs import Bootstrap
 from sureleaf.errors import FailedFitError, InvalidArgumentError
-from sureleaf.evaluation.bootstrap_errors import bootstrap_error, class_losses, no_information_rate
+from sureleaf.evaluation.bootstrap_errors import bootstrap_error, no_information_rate
 from sureleaf.evaluation.intervals import out_of_bag_mean
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 from tests.naive.bootstrap import bootstrap_estimates, standard_error_of_leave_one_out
@@ -17,31 +17,17 @@ from tests.naive.bootstrap import bootstrap_estimates, standard_error_of_leave_o
 GENERATOR = np.random.default_rng(21)
 Y = GENERATOR.integers(0, 3, 40)
 X = GENERATOR.normal(size=(40, 2)) + Y[:, None]
-COST = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
 
 
-def loss_of(name: str, truth: int, code: int, row: np.ndarray) -> float:
-    if name == "error":
-        return float(truth != code)
-    if name == "cost":
-        return float(COST[truth][code])
-    if name == "nce":
-        return -math.log(row[truth])
-    return 1 - 2 * row[truth] + sum(p * p for p in row)
-
-
-@pytest.mark.parametrize("loss", ["error", "nce", "quadratic_loss", "cost"])
-def test_the_estimates_are_those_of_the_printed_formulas(loss: str) -> None:
-    found = bootstrap_error(Nearest(), X, Y, n_bootstraps=25, loss=loss, cost=COST, random_state=2)
+def test_the_estimates_are_those_of_the_printed_formulas() -> None:
+    found = bootstrap_error(Nearest(), X, Y, n_bootstraps=25, random_state=2)
     losses, counts = [], []
     for split in Bootstrap(25).splits(Y, seed=2):
         model = Nearest().fit(X[split.train], Y[split.train])
-        table, codes = model.predict_proba(X), model.predict(X)
-        losses.append([loss_of(loss, Y[i], codes[i], table[i]) for i in range(40)])
+        losses.append((model.predict(X) != Y).astype(float).tolist())
         counts.append(np.bincount(split.train, minlength=40))
-    model = Nearest().fit(X, Y)
-    table, codes = model.predict_proba(X), model.predict(X)
-    pairs = [[loss_of(loss, Y[i], codes[j], table[j]) for j in range(40)] for i in range(40)]
+    codes = Nearest().fit(X, Y).predict(X)
+    pairs = [[float(Y[i] != codes[j]) for j in range(40)] for i in range(40)]
     own = [pairs[i][i] for i in range(40)]
     expected = bootstrap_estimates(losses, counts, own, pairs)
     for name, value in expected.items():
@@ -96,15 +82,12 @@ def test_the_notes_example_leaves_out_bootstraps_that_contain_the_row() -> None:
 
 
 def test_the_no_information_rate_is_the_mean_over_all_pairs() -> None:
-    table = GENERATOR.dirichlet([1, 1, 1], 30)
-    truth, codes = GENERATOR.integers(0, 3, 30), table.argmax(axis=1)
+    truth, codes = GENERATOR.integers(0, 3, (2, 30))
     weights = GENERATOR.integers(1, 4, 30).astype(float)
-    for loss in ("error", "nce", "quadratic_loss", "cost"):
-        pairs = np.array([[loss_of(loss, i, codes[j], table[j]) for j in range(30)] for i in truth])
-        by_class = class_losses(codes, table, loss, 3, COST)
-        assert no_information_rate(truth, by_class) == pytest.approx(pairs.mean())
-        expected = weights @ pairs @ weights / weights.sum() ** 2
-        assert no_information_rate(truth, by_class, weights) == pytest.approx(expected)
+    pairs = (truth[:, None] != codes).astype(float)
+    assert no_information_rate(truth, codes, 3) == pytest.approx(pairs.mean())
+    expected = weights @ pairs @ weights / weights.sum() ** 2
+    assert no_information_rate(truth, codes, 3, weights) == pytest.approx(expected)
 
 
 def test_labels_without_information_give_632_plus_the_no_information_rate() -> None:
@@ -141,17 +124,6 @@ def test_weights_of_rows_weigh_every_estimate() -> None:
     assert same.standard_errors == pytest.approx(even.standard_errors)
 
 
-def test_an_infinite_log_loss_stays_infinite_and_not_a_number_nowhere() -> None:
-    from sklearn.tree import DecisionTreeClassifier
-
-    found = bootstrap_error(
-        DecisionTreeClassifier(), X, Y, loss="nce", n_bootstraps=10, random_state=0
-    )
-    assert found.training == 0.0
-    for name in ("plain", "leave_one_out", "e632", "e632_plus"):
-        assert getattr(found, name) == math.inf, name
-
-
 def test_a_bootstrap_that_fails_is_recorded_and_left_out() -> None:
     class FailsOnFewClasses(Nearest):
         def fit(self, X, y, sample_weight=None):
@@ -169,12 +141,6 @@ def test_a_bootstrap_that_fails_is_recorded_and_left_out() -> None:
 def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(FailedFitError, match="failed on all rows: RuntimeError: the disk is full"):
         bootstrap_error(FailsOn(X[0, 0]), X, Y, n_bootstraps=3)
-    with pytest.raises(InvalidArgumentError, match="loss must be one of 'error'"):
-        bootstrap_error(Nearest(), X, Y, loss="brier")
-    with pytest.raises(InvalidArgumentError, match="cost must be given"):
-        bootstrap_error(Nearest(), X, Y, loss="cost")
-    with pytest.raises(InvalidArgumentError, match="needs probabilities"):
-        bootstrap_error(WithoutProbabilities(), X, Y, loss="nce", n_bootstraps=3)
 
 
 def test_workers_change_nothing() -> None:

@@ -242,7 +242,7 @@ def test_predictions_become_data_frames() -> None:
         ({"cost": [[0, 1], [1, 0]]}, InvalidArgumentError, r"cost must be .* \(3, 3\)"),
         ({"cost": {"a": 5}}, InvalidArgumentError, "cost must be a matrix of numbers"),
         ({"cost": "abc"}, InvalidArgumentError, "cost must be a matrix of numbers"),
-        ({"cost": np.zeros((3, 4))}, InvalidArgumentError, "no abstain column"),
+        ({"cost": np.zeros((3, 4))}, InvalidArgumentError, r"cost must be .* \(3, 3\)"),
         ({"random_state": "x"}, InvalidTypeError, "random_state must be"),
     ],
 )

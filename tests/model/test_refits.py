@@ -167,12 +167,11 @@ def test_tables_of_other_libraries(convert) -> None:
 
 def test_bootstrap_errors_and_learning_curves() -> None:
     X, y = make_table(9, holes=False)
-    for loss in ("error", "quadratic_loss"):
-        shared, alone = (
-            bootstrap_error(model, X, y, n_bootstraps=6, loss=loss, random_state=0)
-            for model in (TreeClassifier.c45(), Plain.c45())
-        )
-        assert shared == alone
+    shared, alone = (
+        bootstrap_error(model, X, y, n_bootstraps=6, random_state=0)
+        for model in (TreeClassifier.c45(), Plain.c45())
+    )
+    assert shared == alone
     shared, alone = (
         learning_curve(model, *make_table(9), schedule=Geometric(20, 2), repeats=3, random_state=0)
         for model in (TreeClassifier.c45(), Plain.c45())

@@ -225,15 +225,15 @@ def test_rows_with_a_missing_value_are_predicted_alike_alone_and_together():
         np.testing.assert_allclose(together[::3], np.vstack(alone), rtol=1e-12)
 
 
-def test_a_saved_tree_keeps_its_missing_branches_and_an_old_file_has_none():
+def test_a_saved_tree_keeps_its_missing_branches_or_has_none():
     rows = numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1])
     tree = grow(rows, BRANCH)
     arrays = tree_arrays(tree)
     loaded = tree_from(State({}, arrays), rows.table.schema, 2)
     assert loaded.missing_branch.tolist() == [1, -1, -1]
     del arrays["tree/missing_branch"]
-    old = tree_from(State({}, arrays), rows.table.schema, 2)
-    assert old.missing_branch.tolist() == [-1, -1, -1]
+    without = tree_from(State({}, arrays), rows.table.schema, 2)
+    assert without.missing_branch.tolist() == [-1, -1, -1]
     arrays["tree/missing_branch"] = np.array([2, -1, -1], dtype=np.int32)
     with pytest.raises(Damaged, match="missing values have no branch"):
         tree_from(State({}, arrays), rows.table.schema, 2)

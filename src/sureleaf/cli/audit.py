@@ -191,7 +191,7 @@ def _read_in_memory(
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
     from sureleaf.table.encoding import quoted
 
-    question = table.read(data, target)
+    question = table.read(data, target, model)
     if isinstance(model, TreeClassifier | BaggedTreesClassifier) and model.model_.schema.named:
         available = set(question.X.column_names)
         missing = [name for name in model.model_.schema.names if name not in available]

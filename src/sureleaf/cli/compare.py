@@ -261,7 +261,7 @@ def _compare_reports(
     paths: list[Path], table: options.TableOptions, cost: str | None, **choices: Any
 ) -> "Comparison":
     """Compare the trees of a new and an old report on the rows of a table."""
-    from sureleaf.report.gate import compare_reports, read_report
+    from sureleaf.report.gate import compare_reports, read_report, tree_of
 
     if len(paths) != 3:
         raise InvalidArgumentError(
@@ -272,7 +272,8 @@ def _compare_reports(
     old, new = (read_report(path) for path in paths[:2])
     data = new["data"]
     columns = replace(table, group=data["groups"], weight=data["weights"])
-    question = columns.read(paths[2], data["target"])
+    trees = [tree_of(old, "old").tree, tree_of(new, "new").tree]
+    question = columns.read(paths[2], data["target"], *trees)
     return compare_reports(
         old,
         new,

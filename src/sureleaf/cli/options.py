@@ -176,11 +176,18 @@ class TableOptions:
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
 
-    def read(self, data: Path, target: str) -> "Question":
-        """Read a table into memory."""
+    def read(self, data: Path, target: str, *models: Any) -> "Question":
+        """Read a table into memory, for fitted models if some are given."""
         from sureleaf.commands.question import read_question
 
-        return read_question(data, target, **vars(self))
+        return read_question(data, target, **vars(self), models=models)
+
+    def read_rows(self, data: Path, *models: Any) -> Any:
+        """Read all columns of a table for fitted models."""
+        from sureleaf.commands.question import text_columns
+        from sureleaf.files import read_file
+
+        return read_file(data, csv=self.csv, text_columns=text_columns(models))
 
     def read_batches(
         self,

@@ -95,9 +95,8 @@ def _add(
     """Count the rows of a file, or labels alone if it has no other columns than these."""
     from sureleaf.cli.output import sha256
     from sureleaf.errors import InvalidArgumentError, suggestion
-    from sureleaf.files import read_file
 
-    rows = read_file(data, csv=table.csv)
+    rows = table.read_rows(data, watched.tree)
     for name, given in (("target", target), ("key", key), *(("drop", one) for one in table.drop)):
         if given is not None and given not in rows.column_names:
             raise InvalidArgumentError(

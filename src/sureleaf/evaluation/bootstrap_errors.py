@@ -11,76 +11,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sureleaf.arguments import FloatArray, IntArray, check_choice
+from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
 from sureleaf.evaluation.designs import Bootstrap
 from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
 from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
-from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.formatting import TextDisplay
 from sureleaf.levels.decisions import cheapest_decision, cost_rule
 from sureleaf.progress import track
 from sureleaf.random_streams import read_seed
 
 
-def class_losses(
-    prediction: IntArray,
-    probabilities: FloatArray | None,
-    loss: str,
-    n_classes: int,
-    cost: Any = None,
-) -> FloatArray:
-    """Return the loss of each prediction if the truth were class k, for every k: (n, m)."""
-    if loss == "error":
-        return np.asarray(prediction[:, None] != np.arange(n_classes), dtype=np.float64)
-    if loss == "cost":
-        return np.asarray(cost[:, prediction].T)
-    if probabilities is None:
-        raise InvalidArgumentError(
-            f"loss={loss!r} needs probabilities, and the estimator has no predict_proba. "
-            "Use loss='error' or 'cost'."
-        )
-    if loss == "nce":
-        with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(probabilities))
-    squares = (probabilities**2).sum(axis=1, keepdims=True)
-    return np.asarray(1 - 2 * probabilities + squares)
-
-
 def no_information_rate(
-    truth: IntArray, losses_by_class: FloatArray, weights: FloatArray | None = None
+    truth: IntArray, prediction: IntArray, n_classes: int, weights: FloatArray | None = None
 ) -> float:
-    """Return the mean loss over all n^2 pairs of a truth and a prediction, in O(n m)."""
+    """Return the error rate over all n^2 pairs of a truth and a prediction, in O(n m)."""
     w = np.full(len(truth), 1 / len(truth)) if weights is None else weights / weights.sum()
-    shares = np.bincount(truth, w, minlength=losses_by_class.shape[1])
-    used = shares > 0  # a class that never occurs does not count, even with infinite loss
-    return float(shares[used] @ (w @ losses_by_class[:, used]))
-
-
-LOSSES = ("error", "nce", "quadratic_loss", "cost")
+    shares = np.bincount(truth, w, minlength=n_classes)
+    used = shares > 0
+    is_wrong = (prediction[:, None] != np.arange(n_classes)).astype(np.float64)
+    return float(shares[used] @ (w @ is_wrong[:, used]))
 
 
 @dataclass(frozen=True)
 class BootstrapError(TextDisplay):
-    """Estimates of the mean loss on new rows.
+    """Estimates of the error rate on new rows.
 
     Attributes
     ----------
     training : float
-        Loss of the model of all rows on these rows, (7); too low.
+        Error of the model of all rows on these rows, (7); too low.
     plain : float
-        Loss of the bootstrap models on all rows, (8); too low.
+        Error of the bootstrap models on all rows, (8); too low.
     leave_one_out : float
-        Loss of each row under the models that were not trained on it, (9); too high.
+        Error of each row under the models that were not trained on it, (9); too high.
     e632 : float
-        ``.368 training + .632 leave_one_out``, (12); too low if the training loss is close to 0,
+        ``.368 training + .632 leave_one_out``, (12); too low if the training error is close to 0,
         as for fully grown trees.
     e632_plus : float
         The same with a weight that moves towards leave_one_out as the model overfits; the
         recommended estimate.
     no_information : float
-        Loss if predictions and classes were independent.
+        Error if predictions and classes were independent.
     relative_overfitting : float
         From 0 (none) to 1 (predictions of unseen rows carry no information).
     standard_errors : dict of str to float
@@ -113,13 +86,12 @@ class BootstrapError(TextDisplay):
     relative_overfitting: float
     standard_errors: dict[str, float]
     rows_without_term: int
-    loss: str
     n_bootstraps: int
     failures: dict[int, str]
     degrees_of_freedom: float = math.inf
 
     def __str__(self) -> str:
-        lines = [f"{self.loss} by {self.n_bootstraps} bootstraps"]
+        lines = [f"error by {self.n_bootstraps} bootstraps"]
         lines += [
             f"  {name:13}  {getattr(self, name):.4f}  (standard error {error:.4f})"
             for name, error in self.standard_errors.items()
@@ -137,8 +109,6 @@ def bootstrap_error(
     y: ArrayLike,
     *,
     n_bootstraps: int = 200,
-    loss: str = "error",
-    cost: ArrayLike | None = None,
     decide_by: ArrayLike | None = None,
     stratified: bool = False,
     groups: ArrayLike | None = None,
@@ -147,14 +117,10 @@ def bootstrap_error(
     progress: bool = False,
     random_state: object = None,
 ) -> BootstrapError:
-    """Estimate the loss of a classifier on unseen rows by the bootstrap, up to .632+.
+    """Estimate the error rate of a classifier on unseen rows by the bootstrap, up to .632+.
 
     Parameters
     ----------
-    loss : {"error", "nce", "quadratic_loss", "cost"}
-        0/1 loss, log loss in nats, quadratic loss, or the mean cost per row.
-    cost : array-like of shape (m, m)
-        For ``loss="cost"``: ``cost[actual][predicted]``, classes sorted.
     decide_by : array-like of shape (m, m), optional
         Costs by which rows are decided: the prediction of a row is then the class of least
         expected cost by its probabilities, and not what the estimator predicts.
@@ -180,25 +146,17 @@ def bootstrap_error(
     (0.058, 0.06)
     """
     check_estimator(estimator)
-    check_choice("loss", loss, LOSSES)
     table = read_labelled_table(X, y, groups=groups, sample_weight=sample_weight)
-    matrix = None
-    if loss == "cost":
-        if cost is None:
-            raise InvalidArgumentError(
-                "cost must be given for loss='cost': cost[actual][predicted]."
-            )
-        matrix = check_cost(cost, len(table.classes))
     rule = None if decide_by is None else cost_rule(decide_by, table.classes).cost
     seed = read_seed(random_state)
     design = Bootstrap(n_bootstraps, stratified=stratified)
     fitter = make_fitter(estimator, table, seed)
-    full = _losses(fitter, np.arange(len(table)), loss, matrix, n_bootstraps, rule)
+    full = _predicted(fitter, np.arange(len(table)), n_bootstraps, rule)
     if isinstance(full, str):
         raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
-    jobs = ((split.train, loss, matrix, b, rule) for b, split in enumerate(splits))
-    runs = fitter.run(_own_losses, jobs, n_jobs)
+    jobs = ((split.train, b, rule) for b, split in enumerate(splits))
+    runs = fitter.run(_errors, jobs, n_jobs)
     rows, counts, failures = [], [], {}
     for b, (own, count) in enumerate(
         track(runs, total=n_bootstraps, what="Bootstraps", shown=progress or None)
@@ -213,28 +171,22 @@ def bootstrap_error(
             f"{describe(estimator)} failed on every one of {n_bootstraps} bootstraps, first with "
             f"{failures[0]}"
         )
-    result = _combine(table, full, np.array(rows), np.array(counts), loss, failures)
+    result = _combine(table, full, np.array(rows), np.array(counts), failures)
     if table.groups is None:
         return result
     unknown = dict.fromkeys(result.standard_errors, math.nan)  # those of rows are too small
     return replace(result, standard_errors=unknown, degrees_of_freedom=math.nan)
 
 
-def _losses(
-    fitter: Fitter,
-    train: IntArray,
-    loss: str,
-    cost: Any,
-    number: int,
-    decide_by: FloatArray | None = None,
-) -> FloatArray | str:
-    """Return the loss of every row for every class under a model, or its error message."""
+def _predicted(
+    fitter: Fitter, train: IntArray, number: int, decide_by: FloatArray | None
+) -> IntArray | str:
+    """Return the class of every row under a model of some rows, or its error message."""
     try:
         model = fitter.fit(train, number)
-        everything = np.arange(len(fitter.table))
-        of_labels = loss in ("error", "cost") and decide_by is None
+        everything, by_costs = np.arange(len(fitter.table)), decide_by is not None
         codes, probabilities = fitter.predict_codes(
-            model, everything, labels=of_labels, probabilities=not of_labels
+            model, everything, labels=not by_costs, probabilities=by_costs
         )
         if decide_by is not None:
             if probabilities is None:
@@ -246,49 +198,40 @@ def _losses(
         if is_interrupt(problem):
             raise
         return f"{type(problem).__name__}: {problem}"
-    return class_losses(codes, probabilities, loss, len(fitter.table.classes), cost)
+    return codes
 
 
-def _own_losses(
-    fitter: Fitter,
-    train: IntArray,
-    loss: str,
-    cost: Any,
-    number: int,
-    decide_by: FloatArray | None,
+def _errors(
+    fitter: Fitter, train: IntArray, number: int, decide_by: FloatArray | None
 ) -> tuple[FloatArray | str, IntArray]:
-    losses = _losses(fitter, train, loss, cost, number, decide_by)
+    """Return which rows a model of some rows predicts wrongly, and how often each trained it."""
+    codes = _predicted(fitter, train, number, decide_by)
     counts = np.bincount(train, minlength=len(fitter.table))
-    if isinstance(losses, str):
-        return losses, counts
-    return losses[np.arange(len(fitter.table)), fitter.table.codes], counts
+    if isinstance(codes, str):
+        return codes, counts
+    return (codes != fitter.table.codes).astype(np.float64), counts
 
 
 def _combine(
     table: LabelledTable,
-    full: FloatArray,
+    predicted: IntArray,
     losses: FloatArray,
     counts: IntArray,
-    loss: str,
     failures: dict[int, str],
 ) -> BootstrapError:
-    """Return the five estimates from the losses."""
+    """Return the five estimates, from the model of all rows and those of the bootstrap samples."""
     n = len(table)
     scale = np.ones(n) if table.weights is None else table.weights * n / table.weights.sum()
-    # A weight of 0 removes a row, even one with infinite loss.
-    full, losses = np.where(scale[:, None] > 0, full, 0.0), np.where(scale > 0, losses, 0.0)
-    own = full[np.arange(n), table.codes]
+    losses, own = np.where(scale > 0, losses, 0.0), predicted != table.codes
     training = float((scale * own).mean())
-    gamma = no_information_rate(table.codes, full, table.weights)
+    gamma = no_information_rate(table.codes, predicted, len(table.classes), table.weights)
     out = out_of_bag_mean(losses, counts, table.weights)
     plain, plain_error = _plain(losses, counts, scale)
     e632 = 0.368 * training + 0.632 * out.value
     overfitting, e632_plus = _plus(training, out.value, gamma)
     in_proportion = out.standard_error / abs(out.value) if out.value else 0.0
-    with np.errstate(invalid="ignore"):
-        training_error = math.sqrt(float((scale**2 * (own - training) ** 2).sum()) / n**2)
     errors = {
-        "training": training_error,
+        "training": math.sqrt(float((scale**2 * (own - training) ** 2).sum()) / n**2),
         "plain": plain_error,
         "leave_one_out": out.standard_error,
         "e632": in_proportion * abs(e632),
@@ -304,7 +247,6 @@ def _combine(
         relative_overfitting=overfitting,
         standard_errors=errors,
         rows_without_term=out.rows_without_term,
-        loss=loss,
         n_bootstraps=len(losses),
         failures=failures,
         degrees_of_freedom=out.degrees_of_freedom,
@@ -313,8 +255,6 @@ def _combine(
 
 def _plus(training: float, out: float, gamma: float) -> tuple[float, float]:
     """Return the relative overfitting rate and .632+ (Efron and Tibshirani, (28) to (32))."""
-    if not math.isfinite(out):
-        return 1.0, out
     capped = min(out, gamma)
     overfits = capped > training and gamma > training
     rate = min((capped - training) / (gamma - training), 1.0) if overfits else 0.0
@@ -327,8 +267,6 @@ def _plain(losses: FloatArray, counts: IntArray, scale: FloatArray) -> tuple[flo
     n_bootstraps, n = losses.shape
     by_bootstrap = (losses * scale).mean(axis=1)
     value = float(by_bootstrap.mean())
-    if not math.isfinite(value):
-        return value, math.nan
     influence = (
         scale * (losses.mean(axis=0) - value) / n
         + by_bootstrap @ (counts - counts.mean(axis=0)) / n_bootstraps

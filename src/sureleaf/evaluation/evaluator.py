@@ -408,15 +408,7 @@ def _named_columns(
 
 def table_costs(cost: ArrayLike | None, table: LabelledTable) -> Any:
     """Return the cost matrix of an evaluation; None if there is none."""
-    if cost is None:
-        return None
-    matrix = check_cost(cost, len(table.classes))
-    if matrix.shape[-1] != len(table.classes):
-        raise InvalidArgumentError(
-            "cost must have no abstain column here, because predict never abstains. "
-            "Use sureleaf.decide with the predicted probabilities."
-        )
-    return matrix
+    return None if cost is None else check_cost(cost, len(table.classes))
 
 
 def _remedy(failure: str | None) -> str:

@@ -300,8 +300,7 @@ def check_arrow(values: Any) -> None:
 def _is_plain_ascii(texts: Any) -> bool:
     """Return whether an array is text in ASCII with correct offsets.
 
-    This says in 4 % of the time that a Parquet file takes what Arrow's full check says text by
-    text, which takes as long as reading the file.
+    Arrow's full check says the same text by text, which takes as long as reading the file.
     """
     import pyarrow as pa
 

@@ -133,7 +133,7 @@ def cheapest_decision(probabilities: FloatArray, cost: FloatArray) -> NDArray[np
     """Return the index of the decision of least expected cost per row, the first one on ties.
 
     Trees, measures, the report and its page all decide by it. Counts may take the place of
-    probabilities. The cost is ``cost[actual][decision]``; there may be more decisions than classes.
+    probabilities.
     """
     return np.asarray(_is_cheapest(probabilities, cost).argmax(axis=-1), dtype=np.intp)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaln, gammaln, xlog1py, xlogy
+from scipy.special import gammaln, xlog1py, xlogy
 
 from sureleaf import _kernel
 from sureleaf.arguments import (
@@ -25,31 +25,6 @@ from sureleaf.arguments import (
     scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError
-
-_PRIOR_ROWS = 0.5
-"""Rows of each class that Jeffreys' prior is worth."""
-
-_KEPT = 1 / 14
-"""Share of the last term that is kept; for many rows, the MSE is below that of the blend
-from 0.0687 on."""
-
-
-def posterior(y_max: FloatArray, n: FloatArray) -> FloatArray:
-    """Return the posterior mean of p_max without most of its bias at p = 1/2.
-
-    Under Jeffreys' prior for p, let m be the posterior mean of p, C the posterior probability
-    of p > 1/2 and f the posterior density at p = 1/2. Then (1 - m) + (2m - 1) C + f / (2(n + 1))
-    is the posterior mean of max(p, 1 - p). Subtracting a multiple of f reduces the bias at 1/2 at
-    the least cost in mean squared error. One fourteenth of the last term is kept;
-    docs/estimators.md has the derivation and the exact comparison with the blend.
-    """
-    more, less, total = y_max + _PRIOR_ROWS, n - y_max + _PRIOR_ROWS, n + 2 * _PRIOR_ROWS
-    mean = more / total
-    above_half = betainc(less, more, 0.5)
-    quarter_density = np.exp(-total * np.log(2) - betaln(more, less))
-    last_term = _KEPT * 2 * quarter_density / total
-    estimate: FloatArray = (1 - mean) + (2 * mean - 1) * above_half + last_term
-    return np.clip(estimate, 0.5, 1.0)
 
 
 def mle(y_max: FloatArray, n: FloatArray) -> FloatArray:
@@ -77,7 +52,6 @@ METHODS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "mle": mle,
     "entropic": entropic,
     "blend": blend,
-    "posterior": posterior,
 }
 """Method name -> function of (y_max, n)."""
 
@@ -89,9 +63,7 @@ def estimate_p_max(
 
     ``"mle"`` (14) is the larger relative frequency, which overestimates; ``"entropic"``
     maximises (2), the likelihood of the larger count, and tends to underestimate; ``"blend"``
-    (20) lies between the two. For every y and n, entropic <= blend <= mle, (22). An
-    addition to the theory: ``"posterior"`` has a smaller worst-case bias over p_max from 0.5 to
-    1, and a smaller mean squared error, than the blend at every n (see docs/estimators.md).
+    (20) lies between the two. For every y and n, entropic <= blend <= mle, (22).
 
     Parameters
     ----------
@@ -100,7 +72,7 @@ def estimate_p_max(
         (2) uses gamma functions instead of factorials (they do not move its maximum).
     n : array_like
         Rows in the node. Without rows (n = 0) every method returns 0.5.
-    method : {"blend", "mle", "entropic", "posterior"}
+    method : {"blend", "mle", "entropic"}
         A key of `METHODS`.
     weight : array_like, optional
         Weight of the mle in the blend, from 0 to 1; by default the mle itself, (21).

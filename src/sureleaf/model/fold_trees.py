@@ -173,8 +173,8 @@ def _sums_of_pairs(
     """For each fold, how trees that were grown without it do on other folds.
 
     The tree of another fold has seen this one, which favours penalties that suit it: if both share
-    a pattern by chance, each speaks for the pattern in the other. With 100 rows, this alone makes
-    the stated accuracy of the default tree 2 percentage points too high.
+    a pattern by chance, each speaks for the pattern in the other, and in small tables the stated
+    accuracy is too high.
 
     Folds are put together to `N_FOLDS` groups, so that there are few pairs. A tree that is grown
     without two groups serves the choice for either.

@@ -95,19 +95,19 @@ class SeenRows:
     - `is_complete`: whether these are all rows of the fit.
     - `n_dropped_bits`: how many of the lowest bits of 64 they lack.
     - `checksum`: sum of the fingerprints of all rows, modulo 2^64: the same for the same rows in
-      any order; 0 if it is not known.
+      any order.
     """
 
     fingerprints: NDArray[np.uint64]
     n_sampled: int
     n_twins: int
     is_complete: bool
-    n_dropped_bits: int = 0
-    checksum: int = 0
+    n_dropped_bits: int
+    checksum: int
 
     def are_all(self, rows: TrainingRows) -> bool:
         """Whether the rows are exactly these, which also many twins cannot hide."""
-        return self.checksum > 0 and _sum(row_prints(rows, 1)) == self.checksum
+        return _sum(row_prints(rows, 1)) == self.checksum
 
     def compare(self, rows: TrainingRows) -> EqualRows:
         """Count the rows that are equal to a row of the fit, among those that can be compared."""
@@ -157,7 +157,7 @@ class SeenRows:
                 int(written["n_twins"]),
                 written["is_complete"] is True,
                 int(written["n_dropped_bits"]),
-                int(written.get("checksum", 0)),
+                int(written["checksum"]),
             )
         except (TypeError, ValueError, KeyError, OverflowError, binascii.Error):
             raise Damaged("its fingerprints of rows cannot be read") from None

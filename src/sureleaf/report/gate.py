@@ -143,7 +143,7 @@ def compare_reports(  # noqa: PLR0913 - one question, named options
     if measure is None:
         measure = "auc" if new["models"]["measure"] == "auc" else "accuracy"
         measure = measure if cost is None else "decided_cost"
-    first, second = _tree(new, "new"), _tree(old, "old")
+    first, second = tree_of(new, "new"), tree_of(old, "old")
     if not 0 <= quality["positive"] < len(first.tree.classes_):
         raise InvalidArgumentError(
             "quality.positive of the new report must be the number of a class; got "
@@ -195,7 +195,8 @@ def _common_cost(old: dict[str, Any], new: dict[str, Any], measure: str | None) 
     )
 
 
-def _tree(document: dict[str, Any], which: str) -> NamedTree:
+def tree_of(document: dict[str, Any], which: str) -> NamedTree:
+    """Return the tree that a report holds."""
     try:
         tree = from_json(document["model"])
     except InvalidArgumentError as problem:

@@ -331,7 +331,7 @@ def _open_array(X: NDArray[Any]) -> RawTable:
     if not isinstance(X, np.ma.MaskedArray):
         X = np.asarray(X)  # a column of a numpy.matrix would be a matrix
     if X.dtype.kind in "iuf" and not isinstance(X, np.ma.MaskedArray) and _fits_float64(X):
-        # One pass in memory order is 7 times faster than one pass per column.
+        # One pass in memory order is much faster than one pass per column.
         X = X.astype(np.float64, copy=False)
     n_rows, n_columns = X.shape
     names = tuple(f"x{index}" for index in range(n_columns))

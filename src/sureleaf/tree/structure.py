@@ -13,7 +13,7 @@ from sureleaf import _kernel
 
 
 def row_sums(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each row; for rows of two numbers, 30 times as fast as ``sum(axis=1)``."""
+    """Return the sum of each row; for short rows, far faster than ``sum(axis=1)``."""
     sums: NDArray[np.float64] = np.ascontiguousarray(array.T).sum(axis=0)
     return sums
 

@@ -390,7 +390,7 @@ def test_bootstrap_samples_that_do_not_tell_the_standard_error_give_no_interval(
     names = ("training", "plain", "leave_one_out", "e632", "e632_plus")
     errors = BootstrapError(
         *(0.4,) * 5, no_information=0.5, relative_overfitting=0.2,
-        standard_errors=dict.fromkeys(names, 0.02), rows_without_term=0, loss="error",
+        standard_errors=dict.fromkeys(names, 0.02), rows_without_term=0,
         n_bootstraps=33, failures={}, degrees_of_freedom=freedom,
     )  # fmt: skip
     results = SimpleNamespace(request=SimpleNamespace(level=0.95), n_rows=1000)

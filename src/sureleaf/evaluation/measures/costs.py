@@ -5,31 +5,33 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sureleaf.arguments import (
     FloatArray,
     LabelArray,
     check_numbers,
     check_probabilities,
-    check_same_length,
     check_weights,
-    read_labels,
     row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class
+from sureleaf.evaluation.labelled_table import (
+    class_codes,
+    find_classes,
+    positive_class,
+    read_pair,
+)
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import cheapest_decision, number_matrix
 
 
 def check_cost(cost: ArrayLike, n_classes: int) -> FloatArray:
-    """Return a cost matrix (m, m), or with an abstain column (m, m + 1)."""
+    """Return a cost matrix with one row and one column per class."""
     matrix = number_matrix(cost)
-    if matrix.shape not in ((n_classes, n_classes), (n_classes, n_classes + 1)):
+    if matrix.shape != (n_classes, n_classes):
         raise InvalidArgumentError(
-            f"cost must be cost[actual][predicted] of shape ({n_classes}, {n_classes}), or "
-            f"({n_classes}, {n_classes + 1}) with a last column for abstaining; got shape "
+            f"cost must be cost[actual][predicted] of shape ({n_classes}, {n_classes}); got shape "
             f"{matrix.shape}."
         )
     if not np.isfinite(matrix).all():
@@ -45,20 +47,16 @@ def cost(
     *,
     cost: ArrayLike,
     labels: Sequence[Any] | None = None,
-    abstain: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Total cost of the predictions, the sum over rows of ``cost[actual][predicted]``.
 
     Parameters
     ----------
-    cost : array-like of shape (m, m) or (m, m + 1)
-        In the order of `labels`. An additional last column is the cost of abstaining. Negative
-        costs are gains.
+    cost : array-like of shape (m, m)
+        In the order of `labels`. Negative costs are gains.
     labels : sequence, optional
         The classes; by default those that occur, sorted.
-    abstain : label
-        The prediction that means abstaining.
 
     Examples
     --------
@@ -69,75 +67,34 @@ def cost(
     >>> cost(truth, prediction, cost=[[-1, 100], [1, 0]], labels=["+", "-"])
     3910.0
     """
-    actual = read_labels("truth", truth)
-    decided, abstained = _split_abstentions(prediction, abstain)
-    check_same_length(truth=actual, prediction=abstained)
+    actual, decided = read_pair(truth, prediction)
     classes = find_classes(labels, actual, decided)
-    matrix = check_cost(cost, len(classes))
-    if abstained.any() and matrix.shape[-1] == len(classes):
-        raise InvalidArgumentError(
-            "cost must have a last column for abstaining where predictions abstain; "
-            f"got shape {matrix.shape} for the classes {classes.tolist()}."
-        )
-    codes = np.full(len(actual), len(classes))
-    codes[~abstained] = class_codes("prediction", decided, classes)
-    costs = matrix[class_codes("truth", actual, classes), codes]
+    costs = check_cost(cost, len(classes))[
+        class_codes("truth", actual, classes), class_codes("prediction", decided, classes)
+    ]
     weights = check_weights(sample_weight, len(actual))
     return float(costs.sum() if weights is None else weights @ costs)
 
 
-def _split_abstentions(
-    prediction: ArrayLike, abstain: object
-) -> tuple[LabelArray, NDArray[np.bool_]]:
-    array = np.asarray(prediction)
-    if array.ndim != 1:
-        raise InvalidArgumentError(
-            f"prediction must have one label per row; got an array of shape {array.shape}."
-        )
-    if abstain is None:
-        abstained = np.array([value is None for value in array]) if array.dtype == object else None
-    else:
-        abstained = np.array([value == abstain for value in array.tolist()])
-    if abstained is None:
-        abstained = np.zeros(len(array), dtype=bool)
-    return read_labels("prediction", array[~abstained]), abstained
-
-
-def decide(
-    probabilities: ArrayLike,
-    cost: ArrayLike,
-    labels: Sequence[Any],
-    *,
-    abstain: object = None,
-) -> LabelArray:
+def decide(probabilities: ArrayLike, cost: ArrayLike, labels: Sequence[Any]) -> LabelArray:
     """Return the label of the decision with the least expected cost per row, the first of a tie.
 
     Parameters
     ----------
     probabilities : array-like of shape (n, m), or (n,) for the second of two classes
-    cost : array-like
-        As for `sureleaf.measures.cost`, with an abstain column if abstaining is a choice.
+    cost : array-like of shape (m, m)
+        As for `sureleaf.measures.cost`.
     labels : sequence of m labels
         The classes, in the order of the columns and of the cost matrix.
-    abstain : label
-        What to return if abstaining costs least.
 
     Examples
     --------
     >>> decide([[0.95, 0.05], [0.6, 0.4]], [[0, 1], [10, 0]], ["well", "ill"]).tolist()
     ['well', 'ill']
-    >>> decide([0.5, 0.9], [[0, 9, 1], [9, 0, 1]], ["no", "yes"], abstain="ask").tolist()
-    ['ask', 'yes']
     """
     classes = find_classes(labels)
     table = check_probabilities(probabilities, len(classes))
-    matrix = check_cost(cost, len(classes))
-    choice = cheapest_decision(table, matrix)
-    if matrix.shape[-1] == len(classes):
-        return np.asarray(classes[choice])
-    words = np.empty(len(classes) + 1, dtype=object)
-    words[:-1], words[-1] = classes.tolist(), abstain
-    return np.asarray(words[choice])
+    return np.asarray(classes[cheapest_decision(table, check_cost(cost, len(classes)))])
 
 
 def cost_from_accuracy(accuracy: float, n: float, *, right: float, wrong: float) -> float:
