@@ -57,6 +57,13 @@ def test_the_terminal_names_the_leaf_and_the_group():
     assert said[-1].endswith("(p < 0.001).")
 
 
+def test_leaves_are_counted_once_when_they_are_compared_by_several_columns():
+    X, y = rows(0, 2000, gap=0.3)
+    found = audit(model(), X.assign(h=X.g), y).by("g", "h").inside
+    assert len(found) == 4
+    assert "Inside 1 of 2 leaves" in found.sentence()
+
+
 def test_of_many_groups_the_one_that_differs_is_named():
     found = inside(*rows(1, 6000, gap=0.3, n_groups=5))
     assert found.found.tolist() == [False, True]
@@ -69,8 +76,8 @@ def test_equal_groups_are_found_to_differ_in_at_most_five_of_a_hundred():
     assert n_found / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
-def test_the_detectable_difference_is_the_smallest_that_is_found():
-    n, n_group, n_right = 60, 20, 40
+@pytest.mark.parametrize(("n", "n_group", "n_right"), [(60, 20, 40), (60, 30, 30)])
+def test_the_detectable_difference_is_the_smallest_that_is_found(n, n_group, n_right):
     X = pd.DataFrame({"x": [0.9] * n, "g": ["a"] * n_group + ["b"] * (n - n_group)})
     found, missed, said = [], [], set()
     for own in range(n_group + 1):

@@ -189,9 +189,10 @@ def test_what_cannot_be_compared_is_named() -> None:
     )
     with pytest.raises(InvalidTypeError, match="new must be a fitted TreeClassifier"):
         sureleaf.diff(tree, bag)
-    texts = TreeClassifier().fit([[0], [1]] * 5, ["a", "b"] * 5)
-    with pytest.raises(InvalidArgumentError, match="same classes"):
-        sureleaf.diff(tree, texts)
+    for labels in (["a", "b"], ["0", "1"]):
+        texts = TreeClassifier().fit([[0], [1]] * 5, labels * 5)
+        with pytest.raises(InvalidArgumentError, match=r"same classes.*'"):
+            sureleaf.diff(tree, texts)
     with pytest.raises(InvalidArgumentError, match="y without X"):
         sureleaf.diff(tree, tree, y=[0, 1])
     with pytest.raises(InvalidArgumentError, match="must have rows"):

@@ -114,8 +114,9 @@ def test_a_newer_state_says_to_upgrade(state):
 
 def test_the_state_of_another_tree_is_refused(state):
     assert Watch.load(state, fitted()).counts.n_rows == 300
-    with pytest.raises(InvalidArgumentError, match="another one"):
-        Watch.load(state, fitted(3))
+    for other in (fitted(3), fitted().with_cost([[0, 1], [1.01, 0]])):
+        with pytest.raises(InvalidArgumentError, match="another one"):
+            Watch.load(state, other)
 
 
 def test_a_missing_file_is_an_error_with_its_name(tmp_path):

@@ -44,8 +44,9 @@ def test_the_page_of_a_diff_has_both_trees_and_the_rows_between_them(with_rows):
     assert page.count('class="flow ') == (0 if found.flows is None else len(found.flows))
     assert ("No rows were given." in text_of(page)) is not with_rows
     for tree in (fitted(), other):
-        for label in tree.leaves().prediction.tolist():
+        for leaf, label in zip(tree.leaves().leaf, tree.leaves().prediction, strict=True):
             assert f": {label}" in text_of(page)
+            assert f'<tspan class="soft">{leaf} </tspan>' in page
     assert found.headline in text_of(page)
 
 

@@ -53,9 +53,10 @@ class LeafGroups(ColumnTable):
                 f"Inside the leaves, no group differs from the others beyond chance ({len(self)} "
                 "tests, corrected)."
             )
+        n_found, n_leaves = (len(np.unique(one)) for one in (self.leaf[self.found], self.leaf))
         return (
-            f"Inside {int(self.found.sum())} of {len(self)} leaves, a group differs from the "
-            "others: same rule and decision, but another outcome."
+            f"Inside {n_found} of {n_leaves} leaves, a group differs from the others: same rule "
+            "and decision, but another outcome."
         )
 
 
@@ -125,9 +126,10 @@ def _detectable(n: int, n_group: int, n_right: int, alpha: float) -> float:
     """Return the smallest difference of two shares whose exact p-value is at most alpha."""
     own = np.arange(max(0, n_group + n_right - n), min(n_group, n_right) + 1)
     chance = hypergeom.pmf(own, n, n_right, n_group)
-    order = np.argsort(chance)
-    p_values = np.empty(len(own))
-    p_values[order] = np.cumsum(chance[order])
+    rarest = np.sort(chance)
+    # As in fisher_exact, tables that are equally probable count together.
+    n_as_rare = np.searchsorted(rarest, chance * (1.0 + 1e-7), side="right")
+    p_values = np.cumsum(rarest)[n_as_rare - 1]
     differences = np.abs(own / n_group - (n_right - own) / (n - n_group))
     small = differences[p_values <= alpha]
     return float(small.min()) if len(small) else float("nan")

@@ -262,7 +262,7 @@ def diff(
     check_tree("new", new)
     if y is not None and X is None:
         raise InvalidArgumentError("X and y must be given together; got y without X. Give both.")
-    classes = [sorted(map(str, one.classes_.tolist())) for one in (old, new)]
+    classes = [sorted(map(repr, one.classes_.tolist())) for one in (old, new)]
     if classes[0] != classes[1]:
         raise InvalidArgumentError(
             "old and new must have the same classes; got "

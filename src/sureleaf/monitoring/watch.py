@@ -384,9 +384,10 @@ class Watch:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of the tree: its tests, classes, decisions and class counts."""
+        """The SHA-256 of the tree: its tests, classes, costs, decisions and class counts."""
         model, tree = self.model, self.model.tree
-        digest = hashlib.sha256(repr((model.classes.tolist(), model.schema)).encode())
+        cost = None if model.cost is None else model.cost.tolist()
+        digest = hashlib.sha256(repr((model.classes.tolist(), cost, model.schema)).encode())
         for part in (
             *(tree.feature, tree.threshold, tree.children, tree.category_branch),
             *(tree.missing_branch, tree.class_counts, model.predicted_classes.astype(np.int64)),

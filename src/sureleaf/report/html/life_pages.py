@@ -22,7 +22,7 @@ VERDICTS = {
 WIDTH, HEIGHT, SMALL_HEIGHT = 640, 170, 92
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 8, 20
 
-SIDE, BETWEEN, LINE, TEXT = 400, 300, 30, 46
+SIDE, BETWEEN, LINE, TEXT = 400, 300, 30, 52
 """Of the picture of two trees: width of a tree, room for the flows, height of a line, and letters
 of a test."""
 
@@ -151,15 +151,17 @@ def trees_svg(document: Mapping[str, Any]) -> Markup:
 def _outline_line(one: Mapping[str, Any], left: int, y: int) -> str:
     x = left + 8 + 14 * min(one["depth"], 8)
     test = one["test"] or "all rows"
+    title = escape(one.get("rule") or test)
     room = TEXT - 2 * min(one["depth"], 8)
     if one["leaf"]:
-        room -= 6 + len(str(one["prediction"])) + len(count(one["n"]))
-    shown = test if len(test) <= room else f"{test[: max(room, 6) - 1]}…"
-    end = ""
+        shown = one["node"], one["prediction"], count(one["n"])
+        room -= 8 + sum(len(str(part)) for part in shown)
+    test = test if len(test) <= room else f"{test[: max(room, 6) - 1]}…"
+    start = end = ""
     if one["leaf"]:
+        start = f'<tspan class="soft">{one["node"]} </tspan>'
         end = f'<tspan class="decision">: {escape(str(one["prediction"]))}</tspan>'
         end += f'<tspan class="soft"> {count(one["n"])}</tspan>'
         if one.get("flagged"):
             end += '<tspan class="flag"> !</tspan>'
-    title = escape(one.get("rule") or test)
-    return f'<text x="{x}" y="{y + 8}"><title>{title}</title>{escape(shown)}{end}</text>'
+    return f'<text x="{x}" y="{y + 8}"><title>{title}</title>{start}{escape(test)}{end}</text>'
