@@ -205,8 +205,16 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
 
 
+_TOO_OPTIMISTIC = (
+    "They come from the rows that shaped the tree, and are too high for unseen rows; "
+    "levels_from='cross_fit' gives levels of unseen rows."
+)
+
+
 def saved_expectation(model: "TreeModel", unit: str | None) -> str:
     """Say what `fit` says of the tree of a report, and why the report has another figure."""
+    if model.evidence.source == "training":
+        return f"Its levels, which sureleaf fit prints, are training levels. {_TOO_OPTIMISTIC}"
     cost = model.expected_cost()
     expected = f"predict {percent(model.levels().utility)} of unseen rows correctly"
     if cost is not None:
@@ -264,9 +272,7 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
     if leaves.levels_from == "training":
         return (
             f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
-            f"mean confidence [bold]{sure}[/bold], by (10) and (11). They come from the rows that "
-            "shaped the tree, so it predicts fewer of the unseen rows correctly; levels_from="
-            "'cross_fit' gives levels of unseen rows."
+            f"mean confidence [bold]{sure}[/bold], by (10) and (11). {_TOO_OPTIMISTIC}"
         )
     cost = model.complete_model().expected_cost()
     if cost is None:
@@ -461,7 +467,11 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
     cost = values.get("expected_cost")
     if cost is not None:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
-    yield f"{subject} expected to {expected}{confidence}."
+    if values.get("levels_from") == "training":
+        level = f"utility [bold]{percent(values['utility'])}[/bold]"
+        yield f"Its levels are [bold]training levels[/bold]: {level}{confidence}. {_TOO_OPTIMISTIC}"
+    else:
+        yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
     if "levels_from" in values:
         from sureleaf.model.leaf_table import kind_of_confidence

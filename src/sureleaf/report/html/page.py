@@ -356,8 +356,10 @@ def measure_name(name: str) -> str:
     return _MEASURES.get(name, name.replace("_", " "))
 
 
-def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Say why a leaf is flagged; ``script/tree.js`` says the same."""
+def why_flagged(
+    leaf: Mapping[str, Any], wanted: Mapping[str, Any], at_costs: bool | None = None
+) -> str:
+    """Say why a leaf is flagged; ``script/tree.js`` says the same. By default, of an audit."""
     if leaf["n"] <= 0:
         return "no rows to evaluate it"
     reasons = [
@@ -368,9 +370,8 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     ]
     if reasons:
         return " and ".join(reasons)
-    if "stated" in leaf:  # of an audit
-        return "another decision is cheaper" if "cost" in leaf else "another class is more frequent"
-    return "correct less often than a coin toss"
+    by_cost = "cost" in leaf if at_costs is None else at_costs
+    return "another decision is cheaper" if by_cost else "another class is more frequent"
 
 
 # Positions in the small drawings between the text.

@@ -416,6 +416,12 @@ def _trust(parts: _Parts) -> Sentence:
     share = sum(node.n for node in flagged) / total
     if len(leaves) == 1:
         return _trust_of_one_leaf(parts, leaves[0])
+    if tree.levels_source == "training":
+        text = (
+            "The levels of its leaves are of the rows that grew it, and too high for new rows. Fit "
+            "it with levels_from='cross_fit', or audit it with new rows."
+        )
+        return Sentence("trust", "warn", "Not known.", text, "leaves")
     if not flagged:
         subject = "both leaves" if len(leaves) == 2 else f"all {len(leaves):,} leaves"
         reached = wanted_text(tree.wanted, reached=True, at_costs=tree.at_costs)
@@ -484,7 +490,8 @@ def wanted_text(
         share = "what it saves" if at_costs else "the share of new rows that it predicts correctly"
         parts.append(f"{share} is expected to be {bound} {level_percent(wanted.utility)}")
     if not parts:
-        parts.append(f"{subject} is {'more' if reached else 'less'} often correct than a coin toss")
+        rival = "decision is cheaper" if at_costs else "class is more frequent"
+        parts.append(f"for {subject}, {'no other' if reached else 'another'} {rival}")
     elif not reached and otherwise is not None:
         parts.append(otherwise)
     return (" and " if reached else ", or ").join(parts)
@@ -527,7 +534,7 @@ def _next(parts: _Parts) -> Sentence:
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
         rows = f"About {_rounded(max(needed)):,} rows in all {what}. {rows}"
     elif len(flagged) == 1:
-        rows = f"More rows may not settle it: its classes are nearly balanced. {rows}"
+        rows = f"How many rows would settle it is not known. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
 
 

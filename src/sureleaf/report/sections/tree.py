@@ -123,7 +123,9 @@ class Node:
         int | None,
         "Rows of the whole table that would bring so many into the leaf; null if not known.",
     ] = None
-    flagged: Annotated[bool | None, "Whether the leaf is below the wanted levels."] = None
+    flagged: Annotated[bool | None, "Whether the leaf is below a wanted level, or has no rows."] = (
+        None
+    )
     repair: Annotated[str | None, "What would help a flagged leaf."] = None
     recurrence: Annotated[
         float | None,
@@ -199,6 +201,10 @@ class TreeSection:
     depth: Annotated[int, "Largest number of tests on the way to a leaf."]
     levels: Annotated[StatedLevels, "Confidence and utility of the tree."]
     levels_from: Annotated[str, "Which rows the levels come from."]
+    levels_source: Annotated[
+        Literal["cross_fit", "honest", "training"],
+        "The same in a word. Levels of training rows are too high for new rows.",
+    ]
     notes: Annotated[list[str], "What to know before relying on the levels."]
     terms: Annotated[LeafTerms, "What each number of a leaf means."]
     wanted: Annotated[WantedLevels, "The levels below which leaves are flagged."]
@@ -242,8 +248,9 @@ def tree_section(results: ReportResults) -> TreeSection:
         depth=tree.depth,
         levels=StatedLevels(levels.confidence, levels.utility),
         levels_from=results.leaves.source_note(),
+        levels_source=cast(Literal["cross_fit", "honest", "training"], model.evidence.source),
         notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
-        terms=leaf_terms(len(results.labels), at_costs=model.rule is not None),
+        terms=leaf_terms(model),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
         at_costs=model.rule is not None,
         unseen=cast(Unseen, model.unseen),

@@ -3,7 +3,7 @@
 // Why a leaf is flagged, and what the words for its numbers mean.
 (() => {
   const S = window.Sureleaf;
-  const { wanted, terms } = S.report.tree;
+  const { wanted, terms, at_costs: atCosts } = S.report.tree;
 
   // The same text as why_flagged in page.py.
   function whyFlagged(leaf) {
@@ -12,21 +12,12 @@
     const reasons = ["confidence", "utility"]
       .filter((name) => wanted[name] !== null && leaf[name] !== null && leaf[name] < wanted[name])
       .map((name) => `${name} ${S.percent(leaf[name])} is below the wanted ${levelText(wanted[name])}`);
-    return reasons.join(" and ") || "correct less often than a coin toss";
+    return reasons.join(" and ") || (atCosts ? "another decision is cheaper" : "another class is more frequent");
   }
-
-  const meanings = {
-    counts: "training rows in the leaf",
-    stated: "the class probabilities that the tree predicts for a row in this leaf",
-    probability: "estimated share of the most probable class among new rows, from out-of-fold predictions",
-    confidence: "probability that the predicted class is the most probable class",
-    utility: "probability that the next row is predicted correctly",
-    ...terms,
-  };
 
   const upperFirst = (text) => text[0].toUpperCase() + text.slice(1);
 
-  Object.assign(S, { upperFirst, whyFlagged, meanings });
+  Object.assign(S, { upperFirst, whyFlagged, meanings: terms });
 })();
 
 // Positions of the nodes and branches of the diagram: from left to right, one line per leaf.
