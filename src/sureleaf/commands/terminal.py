@@ -267,7 +267,8 @@ def show_leaves(
 def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> str:
     """Say what the levels of a tree let expect on unseen rows."""
     levels = model.levels(level=level, method=leaves.method)
-    tree = f"A tree with {_leaves(len(leaves))}, trained on {count_of(leaves.n.sum(), 'row')}."
+    held = f"{'holds' if len(leaves) == 1 else 'hold'} {count_of(leaves.n.sum(), 'row')}"
+    tree = f"A tree with {_leaves(len(leaves))}, which {held}."
     useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
         return (
