@@ -201,6 +201,11 @@ class TreeSection:
     depth: Annotated[int, "Largest number of tests on the way to a leaf."]
     levels: Annotated[StatedLevels, "Confidence and utility of the tree."]
     levels_from: Annotated[str, "Which rows the levels come from."]
+    n_regrown_leaves: Annotated[
+        int | None,
+        "Leaves of the tree that these rows give, if it is another one than the tree that was "
+        "fitted before: all estimates for unseen rows are about trees grown like it.",
+    ]
     levels_source: Annotated[
         Literal["cross_fit", "honest", "training"],
         "The same in a word. Levels of training rows are too high for new rows.",
@@ -248,6 +253,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         depth=tree.depth,
         levels=StatedLevels(levels.confidence, levels.utility),
         levels_from=results.leaves.source_note(),
+        n_regrown_leaves=results.n_refitted_leaves,
         levels_source=cast(Literal["cross_fit", "honest", "training"], model.evidence.source),
         notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
         terms=leaf_terms(model),
@@ -315,7 +321,7 @@ def _known_limits(results: ReportResults) -> list[str]:
         limits.append(
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
             "grown anew with its parameters; grown anew on these rows, it has "
-            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} instead of "
+            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} and not these "
             f"{results.model.tree.n_leaves:,}. It was pruned afterwards, or fitted to other rows."
         )
     n_missing = sum(
