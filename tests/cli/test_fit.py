@@ -55,6 +55,10 @@ def test_fit_prints_a_summary(
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert "trained on 2,000 rows and 3 columns to predict class" in out
+    assert "expected to predict" in out
+    code, out, _ = run(capsys, *arguments, "--levels-from", "training")
+    assert "training levels" in out
+    assert "expected to predict" not in " ".join(out.split())
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
     assert "3 bagged trees, trained on 2,000 rows" in out
     assert "They are expected to predict" in out

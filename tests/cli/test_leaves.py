@@ -17,7 +17,7 @@ LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys):
     code, out, _ = run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class")
     assert code == 0
-    assert "A tree with 3 leaves, trained on 57 rows" in out
+    assert "A tree with 3 leaves, which hold 57 rows" in out
     assert "2 leaves are flagged" in out
     assert "interval 62.4 % to 91.8 %" in " ".join(out.split())
     assert "more in this leaf, about" in out

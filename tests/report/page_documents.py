@@ -82,6 +82,8 @@ def tree(
         "depth": max(node["depth"] for node in nodes),
         "levels": {"confidence": 0.93, "utility": 0.81},
         "levels_from": "Levels from rows that were made up.",
+        "levels_source": "cross_fit",
+        "n_regrown_leaves": None,
         "notes": ["A note about the leaves."],
         "terms": {
             "counts": "The training rows in the leaf.",

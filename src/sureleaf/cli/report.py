@@ -36,8 +36,8 @@ if TYPE_CHECKING:
         metavar="CLASSIFIER",
     ),
     model=option(
-        "TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved tree, "
-        "which is reported as it is; --cost changes only what its leaves decide.",
+        "TreeClassifier or TreeClassifier.c45 with parameters in parentheses, or a saved tree of "
+        "these rows, which is reported as it is; --cost changes only what its leaves decide.",
         "-m",
         metavar="TREE|FILE",
         default="TreeClassifier",

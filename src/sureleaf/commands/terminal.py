@@ -205,8 +205,16 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
 
 
+_TOO_OPTIMISTIC = (
+    "They come from the rows that shaped the tree, and are too high for unseen rows; "
+    "levels_from='cross_fit' gives levels of unseen rows."
+)
+
+
 def saved_expectation(model: "TreeModel", unit: str | None) -> str:
     """Say what `fit` says of the tree of a report, and why the report has another figure."""
+    if model.evidence.source == "training":
+        return f"Its levels, which sureleaf fit prints, are training levels. {_TOO_OPTIMISTIC}"
     cost = model.expected_cost()
     expected = f"predict {percent(model.levels().utility)} of unseen rows correctly"
     if cost is not None:
@@ -259,7 +267,8 @@ def show_leaves(
 def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> str:
     """Say what the levels of a tree let expect on unseen rows."""
     levels = model.levels(level=level, method=leaves.method)
-    tree = f"A tree with {_leaves(len(leaves))}, trained on {count_of(leaves.n.sum(), 'row')}."
+    held = f"{'holds' if len(leaves) == 1 else 'hold'} {count_of(leaves.n.sum(), 'row')}"
+    tree = f"A tree with {_leaves(len(leaves))}, which {held}."
     useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
         return f"{tree} {_training_levels(levels.utility, levels.confidence)}"
@@ -281,9 +290,7 @@ def _training_levels(utility: float, confidence: float) -> str:
     """Say that levels are those of the rows that shaped the tree, and what follows from it."""
     return (
         f"Its levels are [bold]training levels[/bold]: utility [bold]{percent(utility)}[/bold], "
-        f"mean confidence [bold]{percent(confidence)}[/bold], by (10) and (11). They come from the "
-        "rows that shaped the tree, so it predicts fewer of the unseen rows correctly; "
-        "levels_from='cross_fit' gives levels of unseen rows."
+        f"mean confidence [bold]{percent(confidence)}[/bold], by (10) and (11). {_TOO_OPTIMISTIC}"
     )
 
 

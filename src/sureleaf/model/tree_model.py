@@ -544,12 +544,10 @@ class TreeModel(DecidingModel):
                 f"{reason}. If they took no part in the fit, say so: rows_are_new=True "
                 "(--rows-are-new). The certificate then says that this is your word."
             )
-        known, own = self.held_out, float(self.tree.class_counts[0].sum())
-        n_grown = round(own) if known is None else known.n_grown
-        if known is not None and not known.named_before:
-            n_grown += known.n_rows  # these rows gave the counts and the predicted classes
+        known = self.held_out
+        own = float(self.tree.class_counts[0].sum()) - self.evidence.n_updated
         held_out = HeldOut(
-            n_grown,
+            round(own) if known is None else known.n_grown,
             self.end_counts(rows.table, rows.labels),
             n_compared=equal.n_compared,
             n_equal=equal.n_equal,

@@ -149,8 +149,9 @@ def _held_out(model: TreeModel, rows: TrainingRows, **newness: Any) -> HeldOut:
     problem = "" if rows.weights is None else "the rows of an update have weights."
     known = model.held_out
     if known is None or known.named_before:
-        n_grown = float(model.tree.class_counts[0].sum()) - model.evidence.n_updated
-        return HeldOut(round(n_grown), counts, named_before=False, problem=problem, **newness)
+        own = float(model.tree.class_counts[0].sum()) - model.evidence.n_updated
+        n_grown = round(own) if known is None else known.n_grown
+        return HeldOut(n_grown, counts, named_before=False, problem=problem, **newness)
     return replace(
         known,
         counts=known.counts + counts,

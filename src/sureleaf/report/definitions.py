@@ -9,6 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
+from sureleaf.model.tree_model import TreeModel
+from sureleaf.probability import KeepMajority, LeafEstimate
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -44,11 +47,34 @@ def define(document: Literal["report", "audit"], name: str, **values: object) ->
     return Definition(name, **texts)
 
 
-def leaf_terms(n_classes: int, *, at_costs: bool = False) -> LeafTerms:
-    """Return what the numbers of a leaf mean."""
-    tie = "one half" if n_classes == 2 else "its value in a tie with the second class"
-    texts = _texts()["terms"] | (_texts()["terms_at_costs"] if at_costs else {})
-    return LeafTerms(**{name: text.format(tie=tie) for name, text in texts.items()})
+def leaf_terms(model: TreeModel) -> LeafTerms:
+    """Return what the numbers of a leaf mean, by what decides and by where levels come from."""
+    source = _texts()["sources"][model.evidence.source]
+    values = {
+        "tie": "one half"
+        if len(model.classes) == 2
+        else "its value in a tie with the second class",
+        "source": source["source"],
+        "estimate": estimate_definition(model.leaf_estimate)["text"],
+        "majority": _texts()["majority"] if isinstance(model.leaf_estimate, KeepMajority) else "",
+    }
+    texts = _texts()["terms"] | (_texts()["terms_at_costs"] if model.rule is not None else {})
+    texts |= {name: source[name] for name in texts if name in source}
+    return LeafTerms(**{name: text.format(**values) for name, text in texts.items()})
+
+
+def source_definition(source: str) -> dict[str, str]:
+    """Return how levels follow from the rows that they come from, and what limits them."""
+    texts: dict[str, str] = _texts()["sources"][source]
+    return texts
+
+
+def estimate_definition(estimate: LeafEstimate) -> dict[str, str]:
+    """Return what the class probabilities of a leaf are, and where that is described."""
+    name = type(getattr(estimate, "estimate", estimate)).__name__
+    texts = _texts()["estimates"]
+    found = texts.get(name, texts["other"])
+    return {part: text.format(name=name) for part, text in found.items()}
 
 
 @cache

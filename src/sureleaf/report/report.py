@@ -140,8 +140,9 @@ def make_report(  # noqa: PLR0913 - one task, named options
         At least two classes.
     tree : TreeClassifier, optional
         The tree to report on, by default ``TreeClassifier()``. A tree that is not fitted is fitted
-        here, with weights as importances. A fitted tree is reported as it is; its accuracy on
-        unseen rows is estimated by trees that are grown anew with its parameters.
+        here, with weights as importances. A fitted tree is reported as it is, with the rows that it
+        was fitted on; its accuracy on unseen rows is estimated by trees that are grown anew with
+        its parameters.
     target : str, optional
         Name of what is predicted; by default the name of y, if it has one.
     positive : label, optional

@@ -21,6 +21,7 @@ from sureleaf.evaluation import (
     bootstrap_error,
     learning_curve,
 )
+from sureleaf.formatting import count_of
 from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.model.leaf_table import LeafTable
 from sureleaf.model.tree_model import TreeModel
@@ -43,6 +44,7 @@ from sureleaf.report.request import (
     start_stage,
 )
 from sureleaf.table import EncodedTable, read_table
+from sureleaf.tree import TrainingRows, count_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +213,35 @@ def _fit(request: ReportRequest, table: EncodedTable) -> tuple[TreeClassifier, i
     if tree is None or not tree.__sklearn_is_fitted__():
         return grown, None
     counts = tree.model_.tree.class_counts
-    is_same = np.array_equal(counts, grown.model_.tree.class_counts)
-    return tree, None if is_same else grown.model_.tree.n_leaves
+    if np.array_equal(counts, grown.model_.tree.class_counts):
+        return tree, None
+    _check_own_rows(tree, table, request)
+    return tree, grown.model_.tree.n_leaves
+
+
+def _check_own_rows(tree: TreeClassifier, table: EncodedTable, request: ReportRequest) -> None:
+    """Raise an error for rows that did not grow a fitted tree, if that can be told.
+
+    The estimates of a report are about trees that are grown on parts of its rows. Of other rows
+    they say nothing about this tree.
+    """
+    model = tree.recognising_model()
+    labels = np.searchsorted(model.classes, np.asarray(request.y)).astype(np.int32)
+    weights = None if request.weights is None else np.asarray(request.weights, dtype=np.float64)
+    rows = TrainingRows(table, labels, len(model.classes), weights)
+    seen = model.seen
+    if seen is None or np.array_equal(count_nodes(model.tree, rows), model.tree.class_counts):
+        return
+    equal = seen.compare(rows)
+    if not seen.can_tell(equal) or equal.n_equal == equal.n_compared:
+        return
+    raise InvalidArgumentError(
+        "X and y must be the rows that the tree was fitted on, because a report judges it by trees "
+        f"grown like it on parts of the rows; got {count_of(len(labels), 'row')}, of which "
+        f"{equal.n_equal:,} of {equal.n_compared:,} that can be compared are equal to one of them. "
+        "Audit the tree with other rows: sureleaf.audit(tree, X, y) (sureleaf audit MODEL DATA). "
+        "Or leave it out, and the report fits a tree to these rows."
+    )
 
 
 def _at_costs(request: ReportRequest, tree: TreeClassifier) -> TreeClassifier:

@@ -112,6 +112,36 @@ def test_certificate_of_the_page_is_that_of_the_model(tmp_path: Path) -> None:
     assert page.count('<h3 id="certificate">') == 1
 
 
+@pytest.mark.parametrize(
+    ("source", "estimate", "said", "unsaid"),
+    [
+        ("cross_fit", "shrinkage", "out-of-fold predictions", "too high for new rows"),
+        ("honest", "averaging", "comes from rows that did not grow the tree", "out-of-fold"),
+        ("training", "frequency", "too high for new rows", "out-of-fold"),
+    ],
+)
+def test_statements_about_leaves_go_by_the_rows_of_their_levels_and_by_the_estimate(
+    source: str, estimate: str, said: str, unsaid: str
+) -> None:
+    X, y = with_missing_values()
+    tree = TreeClassifier(
+        levels_from=source, leaf_estimate=estimate, pruning=None, max_leaves=4, min_samples_leaf=30
+    )
+    document = quick_report(X, y, tree=tree).to_dict()
+    check_document(document)
+    methods = {one["name"]: str(one) for one in document["methods"]["definitions"]}
+    text = f"{document['tree']['terms']} {methods['numbers of a leaf']}"
+    assert (said in text, unsaid in text) == (True, False)
+    is_average = estimate == "averaging"
+    assert ("ways to prune" in text, "Buntine" in text) == (is_average, is_average)
+    assert ("trees grown without a fold" in str(methods)) == (source == "cross_fit")
+    is_trained, paper = source == "training", document["paper"]["text"]
+    trust = next(one for one in document["answer"]["sentences"] if one["topic"] == "trust")
+    assert (trust["short"] == "Not known.") == is_trained
+    assert ("itself is expected to predict" in paper) != is_trained
+    assert ("one half grew it" in paper) == (source == "honest")
+
+
 def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any]) -> None:
     assert document["tree"]["certificate"] is None
 

@@ -297,29 +297,30 @@ def _about(parts: _Parts) -> str:
 def _headline(parts: _Parts) -> tuple[str, str]:
     """Return the headline, and the number in it."""
     lead, standing, words = parts.lead, parts.standing, parts.words
+    tree = "This tree" if parts.tree.n_regrown_leaves is None else "Grown anew, this tree"
     if standing == "no tests":
         verb = "decides" if parts.quality.cost_given else "predicts"
         return f"This tree has no splits: it always {verb} {quoted(parts.label)}.", ""
     if lead.measure == "cost":
         if parts.gain is None:
             value = words.value(lead.value)
-            return f"This tree is expected to cost {value}.", value
+            return f"{tree} is expected to cost {value}.", value
         value = words.size(parts.gain[0])
         if parts.gain[0] < 0:
             costs = "costs" if standing == "worse" else "may cost"
-            return f"This tree {costs} {value} more than {parts.always}.", value
+            return f"{tree} {costs} {value} more than {parts.always}.", value
         if standing == "better":
-            return f"This tree saves {value} against {parts.always}.", value
-        return f"This tree may save {value}, but that is not proven.", value
+            return f"{tree} saves {value} against {parts.always}.", value
+        return f"{tree} may save {value}, but that is not proven.", value
     value = percent(lead.value)
     if lead.measure == "auc":
         label = quoted(parts.quality.labels[parts.quality.positive])
         rows = f"{label} rows" if len(parts.data.classes) == 2 else "rows of each class"
-        return f"This tree ranks {rows} above the others {value} of the time.", value
+        return f"{tree} ranks {rows} above the others {value} of the time.", value
     if standing == "better":
-        return f"This tree predicts {value} of new rows correctly.", value
+        return f"{tree} predicts {value} of new rows correctly.", value
     less = "is worse than" if standing == "worse" else "may be no better than"
-    return f"At {value}, this tree {less} {parts.always}.", value
+    return f"At {value}, {tree[0].lower()}{tree[1:]} {less} {parts.always}.", value
 
 
 def _detail(parts: _Parts) -> str:
@@ -351,9 +352,15 @@ def _detail(parts: _Parts) -> str:
     )
     if one_leaf:
         return f"{upper_first(baseline)} of the rows, and the tree can do no better."
+    itself = ""
+    if parts.tree.n_regrown_leaves is not None and parts.tree.levels_source != "training":
+        itself = (
+            " The tree below was fitted before and is another one: by the levels of its leaves it "
+            f"is expected to predict {percent(parts.tree.levels.utility)}."
+        )
     return (
         f"Accuracy on new rows: {percent(lead.value)} ({_ends(lead, points)} %). "
-        f"{upper_first(baseline)}."
+        f"{upper_first(baseline)}.{itself}"
     )
 
 
@@ -430,6 +437,12 @@ def _trust(parts: _Parts) -> Sentence:
     share = sum(node.n for node in flagged) / total
     if len(leaves) == 1:
         return _trust_of_one_leaf(parts, leaves[0])
+    if tree.levels_source == "training":
+        text = (
+            "The levels of its leaves are of the rows that grew it, and too high for new rows. Fit "
+            "it with levels_from='cross_fit', or audit it with new rows."
+        )
+        return Sentence("trust", "warn", "Not known.", text, "leaves")
     if not flagged:
         subject = "both leaves" if len(leaves) == 2 else f"all {len(leaves):,} leaves"
         reached = wanted_text(tree.wanted, reached=True, at_costs=tree.at_costs)

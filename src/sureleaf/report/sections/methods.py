@@ -9,8 +9,15 @@ from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
 from sureleaf.formatting import level_percent, percent, upper_first
 from sureleaf.model.fitting import BY_FOLDS, size_margin
+from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import report_tree
-from sureleaf.report.definitions import Definition, define, leaf_terms
+from sureleaf.report.definitions import (
+    Definition,
+    define,
+    estimate_definition,
+    leaf_terms,
+    source_definition,
+)
 from sureleaf.report.request import FEWER_REFITS, Budget, budget_for
 from sureleaf.report.results import ReportResults
 from sureleaf.report.sections.models import MeasureWords, comparison_margin, words_of
@@ -109,7 +116,7 @@ def _mean_error_cost(results: ReportResults) -> float | None:
 
 
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
-    budget, tree = results.budget, report_tree(results.request)
+    budget, tree, model = results.budget, report_tree(results.request), results.model
     defined = _tree_definition(tree, _mean_error_cost(results), results.request.unit)
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
@@ -118,7 +125,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         "The result is the utility. Probability and confidence follow from the utility and the "
         "number of rows by the theory."
     )
-    if results.model.rule is not None:
+    if model.rule is not None:
         at_costs = (
             "The accuracy of a leaf is here the share of unseen rows of the class that it decides "
             "for, and each decision has its own curve. "
@@ -129,14 +136,26 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         )
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
     source = f"{results.leaves.source_note()}{_large_table(results.n_rows, 'the leaves')}"
-    terms = _leaf_numbers(len(results.labels), at_costs=results.model.rule is not None)
+    how = source_definition(model.evidence.source)
     levels = "confidence and utility of a leaf"
     return (
         defined,
         define("report", "accuracy and other measures", folds=budget.folds, repeats=repeats),
-        define("report", levels, source=source, at_costs=at_costs, result=result),
-        define("report", "known limits of these levels"),
-        define("report", "numbers of a leaf", terms=terms),
+        define(
+            "report",
+            levels,
+            source=source,
+            at_costs=at_costs,
+            method=how["method"],
+            result=result if model.rule is not None else how.get("result", result),
+        ),
+        define("report", "known limits of these levels", limits=how["limits"]),
+        define(
+            "report",
+            "numbers of a leaf",
+            terms=_leaf_numbers(model),
+            estimate=estimate_definition(model.leaf_estimate)["reference"],
+        ),
     )
 
 
@@ -200,7 +219,7 @@ def _share_of_errors(results: ReportResults) -> str:
     )
 
 
-def _leaf_numbers(n_classes: int, *, at_costs: bool) -> str:
+def _leaf_numbers(model: TreeModel) -> str:
     names = {
         "stated": "Predicted probabilities",
         "rows_needed": "Rows needed",
@@ -208,5 +227,5 @@ def _leaf_numbers(n_classes: int, *, at_costs: bool) -> str:
     }
     return " ".join(
         f"{names.get(name, name.capitalize())}: {text[0].lower()}{text[1:]}"
-        for name, text in asdict(leaf_terms(n_classes, at_costs=at_costs)).items()
+        for name, text in asdict(leaf_terms(model)).items()
     )

@@ -176,11 +176,12 @@ def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]
     depth = number("tree.depth", tree.depth)
     folds = number("methods.budget.folds", budget.folds)
     repeats = number("methods.budget.repeats", budget.repeats)
+    half = ", of which one half grew it," if tree.levels_source == "honest" else ""
     sentences = [
-        f"A decision tree (leaves: {leaves}, depth: {depth}) was fitted to all rows and validated "
-        f"internally by cross-validation (folds: {folds}, repeats: {repeats}) that repeats every "
-        "step of the fit, including the choice of its size. Intervals are corrected for "
-        f"overlapping training sets ({writer.cite(NADEAU)})."
+        f"A decision tree (leaves: {leaves}, depth: {depth}) was fitted to all rows{half} and "
+        f"validated internally by cross-validation (folds: {folds}, repeats: {repeats}) that "
+        "repeats every step of the fit, including the choice of its size. Intervals are corrected "
+        f"for overlapping training sets ({writer.cite(NADEAU)})."
     ]
     if tree.stability is not None and tree.stability.n_splits:
         returning = number("tree.stability.n_returning", tree.stability.n_returning)
@@ -245,11 +246,12 @@ def _performance(
         sentences.append(
             f"The bootstrap estimate of the error was {value} ({ends}; {writer.cite(EFRON)})."
         )
-    utility = number("tree.levels.utility", tree.levels.utility, _percent)
-    sentences.append(
-        f"The fitted tree itself is expected to predict {utility} of new rows correctly."
-    )
-    return sentences if not tree.at_costs else sentences[:-1]
+    if not tree.at_costs and tree.levels_source != "training":
+        utility = number("tree.levels.utility", tree.levels.utility, _percent)
+        sentences.append(
+            f"The fitted tree itself is expected to predict {utility} of new rows correctly."
+        )
+    return sentences
 
 
 def _measure(writer: _Writer, path: str, measure: MeasureEstimate, unit: str | None) -> str:

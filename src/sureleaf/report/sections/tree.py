@@ -202,6 +202,15 @@ class TreeSection:
     depth: Annotated[int, "Largest number of tests on the way to a leaf."]
     levels: Annotated[StatedLevels, "Confidence and utility of the tree."]
     levels_from: Annotated[str, "Which rows the levels come from."]
+    n_regrown_leaves: Annotated[
+        int | None,
+        "Leaves of the tree that these rows give, if it is another one than the tree that was "
+        "fitted before: all estimates for unseen rows are about trees grown like it.",
+    ]
+    levels_source: Annotated[
+        Literal["cross_fit", "honest", "training"],
+        "The same in a word. Levels of training rows are too high for new rows.",
+    ]
     notes: Annotated[list[str], "What to know before relying on the levels."]
     terms: Annotated[LeafTerms, "What each number of a leaf means."]
     wanted: Annotated[WantedLevels, "The levels below which leaves are flagged."]
@@ -245,8 +254,10 @@ def tree_section(results: ReportResults) -> TreeSection:
         depth=tree.depth,
         levels=StatedLevels(levels.confidence, levels.utility),
         levels_from=results.leaves.source_note(),
+        n_regrown_leaves=results.n_refitted_leaves,
+        levels_source=cast(Literal["cross_fit", "honest", "training"], model.evidence.source),
         notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
-        terms=leaf_terms(len(results.labels), at_costs=model.rule is not None),
+        terms=leaf_terms(model),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
         at_costs=model.rule is not None,
         unseen=cast(Unseen, model.unseen),
@@ -311,7 +322,7 @@ def _known_limits(results: ReportResults) -> list[str]:
         limits.append(
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
             "grown anew with its parameters; grown anew on these rows, it has "
-            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} instead of "
+            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} and not these "
             f"{results.model.tree.n_leaves:,}. It was pruned afterwards, or fitted to other rows."
         )
     n_missing = sum(
