@@ -53,9 +53,10 @@ class LeafGroups(ColumnTable):
                 f"Inside the leaves, no group differs from the others beyond chance ({len(self)} "
                 "tests, corrected)."
             )
+        found, compared = (len(np.unique(leaf)) for leaf in (self.leaf[self.found], self.leaf))
         return (
-            f"Inside {int(self.found.sum())} of {len(self)} leaves, a group differs from the "
-            "others: same rule and decision, but another outcome."
+            f"Inside {found} of {compared} leaves, a group differs from the others: same rule and "
+            "decision, but another outcome."
         )
 
 
