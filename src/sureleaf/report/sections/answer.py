@@ -18,6 +18,7 @@ from sureleaf.formatting import (
     listed,
     measure_value,
     percent,
+    percent_down,
     points,
     upper_first,
 )
@@ -432,7 +433,7 @@ def _trust(parts: _Parts) -> Sentence:
         does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
         level = level_percent(wanted.confidence)
         reason = (
-            f"the confidence that it {does} is {percent(flagged[0].confidence, 0)}, not {level}"
+            f"the confidence that it {does} is {percent_down(flagged[0].confidence)}, not {level}"
             if one
             else f"the confidence that each {does} is below {level}"
         )
