@@ -101,6 +101,19 @@ def percent(share: float | None, digits: int = 1) -> str:
     return f"{text} %"
 
 
+def percent_down(share: float | None) -> str:
+    """Write a share in per cent, rounded down: never as a level that it falls short of.
+
+    Examples
+    --------
+    >>> percent_down(0.9497), percent_down(0.0002)
+    ('94.9 %', '< 0.1 %')
+    """
+    if share is None or math.isnan(share):
+        return NOTHING
+    return percent(math.floor(1000 * share) / 1000 or share)
+
+
 def level_percent(level: float) -> str:
     """Write a level that somebody chose, with the digits that they chose.
 

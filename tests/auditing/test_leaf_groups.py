@@ -48,6 +48,9 @@ def test_a_leaf_in_which_a_group_differs_is_found_and_the_other_is_not():
     assert found.leaf.tolist() == [1, 2]
     assert found.found.tolist() == [False, True]
     assert "Inside 1 of 2 leaves" in found.sentence()
+    X, y = rows(0, 2000, gap=0.3)
+    both = audit(model(), X.assign(again=X.g), y).by("g", "again").inside
+    assert "Inside 1 of 2 leaves" in both.sentence()
 
 
 def test_the_terminal_names_the_leaf_and_the_group():

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sureleaf.formatting import percent_down
 from sureleaf.report.html.page import why_flagged
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
@@ -97,13 +98,13 @@ def test_a_flagged_leaf_says_what_it_lacks(
     leaves = [node for node in made["tree"]["nodes"] if not node["children"] and node["n"] > 0]
     weak, sure = sorted(leaves, key=lambda leaf: leaf["confidence"])[:: len(leaves) - 1]
     sure["flagged"] = False
-    percent = f"{100 * weak['confidence']:.1f}\u00a0%"
+    confidence, utility = (percent_down(weak[name]) for name in ("confidence", "utility"))
     why = {
-        "confidence": f"confidence {percent} is below the wanted 95\u00a0%",
+        "confidence": f"confidence {confidence} is below the wanted 95 %",
         "neither": "another class is more frequent",
-        "both": f"confidence {percent} is below the wanted 95\u00a0% and utility "
-        f"{100 * weak['utility']:.1f}\u00a0% is below the wanted 99.9\u00a0%",
-    }[next(name for name, levels in WANTED.items() if levels == wanted)]
+        "both": f"confidence {confidence} is below the wanted 95 % and utility "
+        f"{utility} is below the wanted 99.9 %",
+    }[next(name for name, levels in WANTED.items() if levels == wanted)].replace(" %", "\u00a0%")
     assert why_flagged(weak, made["tree"]["wanted"], at_costs=False) == why
     page = show(made)
     for leaf in (weak, sure):

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sureleaf as package
-from sureleaf.cli.application import application
+from sureleaf.cli.application import _Notes, application
 from sureleaf.cli.output import show_json
 from tests.cli.command import SURELEAF, run, sureleaf, sureleaf_here
 
@@ -337,3 +337,10 @@ def test_a_text_column_is_noted_once_with_the_cure_of_the_file(capsys, tmp_path)
     _, _, err = run(capsys, "rank", path, "--target", "y")
     assert err.count("note") == 1
     assert "for commas, put semicolons" in err
+
+
+def test_the_same_note_is_shown_once(capsys):
+    notes = _Notes()
+    for text in ("one", "two", "one"):
+        notes(UserWarning(text))
+    assert capsys.readouterr().err == "sureleaf: note: one\nsureleaf: note: two\n"

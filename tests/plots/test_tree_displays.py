@@ -115,6 +115,6 @@ def test_a_tree_of_divided_rows_is_drawn_with_their_fractions():
     texts = [text.get_text() for text in display.ax_.texts]
     assert any("No   3.67 rows, utility" in text for text in texts)
     assert any("Yes   1 row, utility" in text for text in texts)
-    assert display._heading()[1].startswith("Utility and confidence by the paper")
+    assert display._heading()[1].startswith("Utility and confidence by Zhang (2024)")
     title = plots.LeavesDisplay.from_estimator(distributed_tree()).title
-    assert title.endswith("levels by the paper")
+    assert title.endswith("levels by Zhang (2024)")

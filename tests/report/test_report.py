@@ -202,9 +202,16 @@ def test_the_curve_of_a_large_table_ends_at_the_rows_of_the_budget_and_says_so()
     assert "training sets of up to 80 rows, because the table is large" in methods["learning curve"]
 
 
-@pytest.mark.parametrize("labels", [["a"] * 20, []])
-def test_one_class_is_refused_in_a_sentence(labels: list[str]) -> None:
-    with pytest.raises(InvalidArgumentError, match="at least two classes"):
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a"] * 20, "at least two classes"),
+        ([], "at least two classes"),
+        (["a", "b"], "at least three rows.*got 2 rows"),
+    ],
+)
+def test_one_class_or_two_rows_are_refused_in_a_sentence(labels: list[str], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
         make_report([[i] for i in range(len(labels))], labels)
 
 

@@ -238,17 +238,17 @@ def _clean_up_on_signals() -> Iterator[None]:
 
 
 class _Notes:
-    """Show warnings as lines; of a text column only the one of the file, which has the cure."""
+    """Show each warning once; of a text column only the one of the file, which has the cure."""
 
     def __init__(self) -> None:
-        self._text_columns: set[str] = set()
+        self._shown: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        if isinstance(message, TextColumnWarning):
-            if message.column in self._text_columns:
-                return
-            self._text_columns.add(message.column)
-        typer.echo(f"sureleaf: note: {_one_line(message)}", err=True)
+        text = _one_line(message)
+        key = message.column if isinstance(message, TextColumnWarning) else text
+        if key not in self._shown:
+            self._shown.add(key)
+            typer.echo(f"sureleaf: note: {text}", err=True)
 
 
 def _message(error: Exception) -> str:

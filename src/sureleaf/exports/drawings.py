@@ -112,7 +112,7 @@ def _leaf_text(
     if levels is not None:
         confidence = f", confidence {_level_text(levels.confidence[node])}"
         second += confidence
-        paper = " by the paper" if view.model.evidence.source == "training" else ""
+        paper = " by Zhang (2024)" if view.model.evidence.source == "training" else ""
         tooltip += f"{confidence}{paper}, utility {_level_text(levels.utility[node])}"
     return (f"{_shortened(labels[predicted])} {probability}", second), tooltip
 

@@ -279,7 +279,7 @@ class LeafTable(ColumnTable):
             return f"{means} How much it depends on the folds is not known after an update."
         if np.isnan(largest):
             return f"{means} How much it depends on the folds is not known at these costs."
-        if largest == 0:
+        if largest < 0.0005:  # 0.0 percentage points, as it would be printed
             return means
         return (
             f"{means} Other folds would change it by at most {100 * largest:.1f} percentage points "

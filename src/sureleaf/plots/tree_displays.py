@@ -342,7 +342,7 @@ class LeavesDisplay(Display):
         """
         _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
-        paper = ", levels by the paper" if leaves.levels_from == "training" else ""
+        paper = ", levels by Zhang (2024)" if leaves.levels_from == "training" else ""
         return cls(
             names=[str(rule) for rule in leaves.rule],
             stated=None,

@@ -17,6 +17,7 @@ from sureleaf.formatting import (
     level_percent,
     measure_value,
     percent,
+    percent_down,
     points,
     upper_first,
 )
@@ -344,15 +345,13 @@ def _why(audit: Audit, *, reached: bool) -> str:
 
 
 def _named(table: AuditedLeaves | AuditedBins, line: int) -> str:
-    # Rounded down: never the 95 % that it falls short of.
-    confidence = math.floor(1000 * table.confidence[line]) / 10
     if isinstance(table, AuditedLeaves) and table.rule is not None:
         name = f"leaf {table.leaf[line]}, {end_of(str(table.rule[line]), MAX_RULE_LENGTH)}"
     else:
         name = f"rows with a predicted probability of {percent(float(table.stated[line]), 0)}"
     return (
         f"{name}: {table.prediction[line]} ({count_of(table.n[line], 'row')}, confidence "
-        f"{percent(confidence / 100) if confidence else 'below 0.1 %'})"
+        f"{percent_down(float(table.confidence[line]))})"
     )
 
 

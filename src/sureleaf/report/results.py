@@ -174,10 +174,11 @@ def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
 def _budget(request: ReportRequest, n_rows: int) -> Budget:
     groups = request.groups
     n_units = n_rows if groups is None else len(set(np.asarray(groups).tolist()))
-    if n_units < 2:
+    if n_rows < 3 or n_units < 2:
+        got = f"{n_rows} rows" if groups is None else f"{n_rows} rows of {n_units} groups"
         raise InvalidArgumentError(
-            "X must have at least two rows, and at least two groups if there are groups, so that "
-            f"some can train and others test; got {n_units}. Give more rows."
+            "X must have at least three rows, and at least two groups if there are groups, so that "
+            f"some can train and others test; got {got}. Give more rows."
         )
     is_resized = report_tree(request).pruning in BY_FOLDS
     return request.budget or budget_for(n_rows, n_units, is_resized=is_resized)

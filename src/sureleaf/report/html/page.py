@@ -363,7 +363,7 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any], at_costs: bo
     if leaf["n"] <= 0:
         return "no rows to evaluate it"
     reasons = [
-        f"{name} {percent(leaf[name])} is below the wanted "
+        f"{name} {formatting.percent_down(leaf[name]).replace(' ', _SPACE)} is below the wanted "
         f"{formatting.level_percent(wanted[name]).replace(' ', _SPACE)}"
         for name in ("confidence", "utility")
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]

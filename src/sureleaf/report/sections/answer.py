@@ -18,6 +18,7 @@ from sureleaf.formatting import (
     listed,
     measure_value,
     percent,
+    percent_down,
     points,
     up_to_two_digits,
     upper_first,
@@ -464,7 +465,7 @@ def _trust(parts: _Parts) -> Sentence:
     )
     if one and not others and wanted.confidence is not None and wanted.utility is None:
         does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
-        stated = percent(flagged[0].confidence, 0)
+        stated = percent_down(flagged[0].confidence)
         reason = (
             f"the confidence that it {does} is {stated}, not {level_percent(wanted.confidence)}"
         )
