@@ -29,12 +29,12 @@ def kind_of_confidence(levels_from: str) -> str:
     """Say which confidence is printed: that of the paper or the posterior one."""
     if levels_from == "training":
         return (
-            "Confidence follows the paper, (5) to (11), which takes the estimated probability "
-            "for the truth and so is too high (docs/levels.md)."
+            "Confidence follows equations (5) to (11) of the paper, which take the estimated "
+            "probability for the truth, so it is too high (docs/levels.md)."
         )
     return (
-        "Confidence is posterior: it allows for the uncertainty about a leaf, which the paper, (5) "
-        "to (11), leaves out (docs/levels.md)."
+        "Confidence is posterior: it allows for the uncertainty about the accuracy of a leaf, "
+        "which equations (5) to (11) of the paper do not (docs/levels.md)."
     )
 
 
@@ -228,7 +228,7 @@ class LeafTable(ColumnTable):
         later = ""
         if self.n_updated:
             later = f" and {self.n_updated:,.0f} rows of updates, which did not grow the tree"
-        source = f"Levels from {SOURCES[self.levels_from]}{later}.{self._luck()}"
+        source = f"Levels come from {SOURCES[self.levels_from]}{later}.{self._luck()}"
         return f"{source} {kind_of_confidence(self.levels_from)}"
 
     def notes(self) -> list[str]:
@@ -263,7 +263,7 @@ class LeafTable(ColumnTable):
         if self.levels_from != "cross_fit":
             return ""
         if self.n_rounds == 1:
-            return " There was one round of cross-validation: others would differ somewhat."
+            return " There was one round of cross-validation; another would differ somewhat."
         largest = float(self.confidence_error.max())
         means = f" Confidence is the mean over {self.n_rounds} rounds of cross-validation."
         if np.isnan(largest) and self.n_updated:
@@ -273,8 +273,8 @@ class LeafTable(ColumnTable):
         if largest == 0:
             return means
         return (
-            f"{means} Other folds would change it by at most {100 * largest:.1f} percentage points "
-            "(standard error)."
+            f"{means} Its standard error from the choice of folds is at most {100 * largest:.1f} "
+            "percentage points."
         )
 
 
@@ -286,8 +286,8 @@ def known_limits(n_rows: float, n_leaves: int) -> list[str]:
     limits = []
     if n_rows <= _FEW_ROWS:
         limits.append(
-            f"With {n_rows:.4g} rows, the accuracy and all levels are known to a few percentage "
-            "points only."
+            f"With {n_rows:.4g} rows, the accuracy and all levels are known only to within a few "
+            "percentage points."
         )
     if n_leaves == 1:
         limits.append(
