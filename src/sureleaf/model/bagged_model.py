@@ -142,6 +142,10 @@ class BaggedModel(DecidingModel):
     out_of_bag: OutOfBagEvidence | None = None
     cost: FloatArray | None = None
 
+    def all_trees(self) -> tuple[Tree, ...]:
+        """Return the trees."""
+        return self.trees
+
     @cached_property
     def probabilities(self) -> tuple[FloatArray, ...]:
         """Class probabilities of the nodes of each tree."""
