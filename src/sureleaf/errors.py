@@ -297,11 +297,26 @@ _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
 
 
 def warn_caller(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user's code that called Sureleaf, however deep the call goes."""
+    """Warn at the line of the user's code that called Sureleaf, however deep the call goes.
+
+    Through scikit-learn, one line may call many times, as for the folds of a cross-validation: it
+    is warned once. Python's own registry does not see to that, as scikit-learn changes its filters.
+    """
     frame, level = sys._getframe(1), 2  # noqa: SLF001 - documented by Python
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
+    through_others = False
+    while frame.f_back is not None:
+        is_other = frame.f_globals.get("__name__", "").partition(".")[0] in ("sklearn", "joblib")
+        if not is_other and not frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
+            break
+        through_others |= is_other
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    line = (id(frame), frame.f_lasti, category) if through_others else None
+    if line is None or _last_line != [line]:
+        warnings.warn(message, category, stacklevel=level)
+        _last_line[:] = [line]
+
+
+_last_line: list[tuple[int, int, type[Warning]] | None] = []
 
 
 def optional_library(name: str, *, needed: str = "for this") -> Any:

@@ -359,7 +359,7 @@ def test_a_tree_pruned_without_its_rows_has_training_levels_and_says_so(model):
     assert small.leaves().levels_from == "training"
     assert "shaped the tree" in repr(small.leaves())
     assert len(small.predict_levels(X)) == len(X)
-    assert "Levels from out-of-fold predictions" in repr(model.leaves())
+    assert "Levels come from out-of-fold predictions" in repr(model.leaves())
 
 
 WAYS = {

@@ -59,6 +59,10 @@ def test_the_name_of_another_library_is_an_error_that_names_ours():
         TreeClassifier(max_depht=3)
     with pytest.raises(TypeError, match="BaggedTreesClassifier has no parameter n_estimator"):
         BaggedTreesClassifier(n_estimator=3)
+    with pytest.raises(TypeError, match=r"estimator=TreeClassifier\(max_leaves=\.\.\.\)"):
+        BaggedTreesClassifier(max_leaf_nodes=3)
+    with pytest.raises(TypeError, match="BaggedTreesClassifier has it"):
+        TreeClassifier(n_estimators=3)
     with pytest.raises(ValueError, match=r"Its name here is max_leaves\."):
         TreeClassifier().set_params(max_leaf_nodes=3)
     with pytest.raises(InvalidArgumentError, match=r"Its name here is max_leaves\."):

@@ -1,4 +1,4 @@
-"""Categories that were not there: down all branches, stop, or an error; always counted."""
+"""Categories that were not there: down all branches, stop, or an error; always named."""
 
 import warnings
 
@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.model_selection import cross_val_score
 
 from sureleaf import InvalidArgumentError, TreeClassifier, UnseenCategoryWarning
 
@@ -29,7 +30,7 @@ def model_of(**parameters) -> TreeClassifier:
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 def test_an_unseen_category_at_the_root_has_the_shares_of_all_rows(unseen, split):
     model = model_of(unseen=unseen, categorical_split=split, criterion="gini")
-    with pytest.warns(UnseenCategoryWarning, match=r"'town' \(2\)"):
+    with pytest.warns(UnseenCategoryWarning, match=r"in column 'town'"):
         probabilities = model.predict_proba(pd.DataFrame({"town": ["Bonn", "Oslo", "Paris"]}))
     np.testing.assert_allclose(probabilities[[0, 2]], [[0.5, 0.375, 0.125]] * 2)
     np.testing.assert_allclose(probabilities[1], [1, 0, 0])
@@ -64,7 +65,7 @@ def test_an_unseen_value_of_an_ordered_column_follows_the_policy_too(unseen):
     model = TreeClassifier.c45(unseen=unseen, leaf_estimate="frequency", criterion="gini")
     model.fit(pd.DataFrame({"size": size}), y)
     later = pd.DataFrame({"size": pd.Categorical(["xl", "m"], ["s", "m", "l", "xl"], ordered=True)})
-    with pytest.warns(UnseenCategoryWarning, match=r"'size' \(1\)"):
+    with pytest.warns(UnseenCategoryWarning, match=r"in column 'size'"):
         probabilities = model.predict_proba(later)
     np.testing.assert_allclose(probabilities, [[0.5, 0.5], [0, 1]])
     with pytest.warns(UnseenCategoryWarning):
@@ -87,16 +88,28 @@ def test_a_known_category_that_a_grouping_has_not_seen_stops_or_goes_down_all_br
     np.testing.assert_allclose(ends, [0, 0, 1, 0, 0] if unseen == "stop" else [0, 0, 0, 0.5, 0.5])
 
 
-def test_counts_of_several_columns_are_in_one_warning():
+def test_columns_that_the_tree_tests_are_in_one_warning():
     X, y = towns()
     X["other"] = np.where(np.arange(N) % 2, "u", "v")
+    X["untested"] = "u"
+    y = np.where(X["town"] == "Oslo", X["other"], y)
     model = TreeClassifier.c45().fit(X, y)
-    later = X.assign(other="w").astype({"town": object})
+    later = X.assign(other="w", untested="w").astype({"town": object})
     later.loc[0, "town"] = "Bonn"
     with pytest.warns(UnseenCategoryWarning) as caught:
         model.predict(later)
     assert len(caught) == 1
-    assert "'town' (1), 'other' (40)" in str(caught[0].message)
+    assert "in columns 'town' and 'other'; they" in str(caught[0].message)
+
+
+def test_a_cross_validation_warns_once():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"code": [f"k{i}" for i in rng.integers(0, 90, 300)]})
+    y = rng.integers(0, 2, 300)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        cross_val_score(TreeClassifier.c45(pruning=None, collapse=False), X, y, cv=10)
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_drawing_is_xml_and_has_every_node(models, name):
     tooltips = [box.find(f"{SVG}title").text for box in boxes]
     expected = [printable(text.tooltip) for text in node_texts(model, "SVG")]
     assert tooltips == expected
-    assert ("by the paper" in "".join(tooltips)) == (model.levels_from == "training")
+    assert ("by Zhang (2024)" in "".join(tooltips)) == (model.levels_from == "training")
     assert len(root.findall(f"{SVG}path")) == model.tree_.n_nodes - 1
     assert {element.tag for element in root.iter()} <= {
         f"{SVG}{tag}" for tag in ("svg", "title", "rect", "text", "g", "path")

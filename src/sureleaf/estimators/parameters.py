@@ -165,8 +165,14 @@ def hint_for(name: str, known: Iterable[str]) -> str:
     ' Its name here is max_leaves.'
     """
     known = list(known)
-    ours = OTHER_NAMES.get(name)
-    return f" Its name here is {ours}." if ours in known else suggestion(name, known)
+    ours = OTHER_NAMES.get(name, name)
+    if ours in known:
+        return f" Its name here is {ours}."
+    if ours in PARAMETERS and "estimator" in known:
+        return f" Its trees have it: estimator=TreeClassifier({ours}=...)."
+    if name == "n_estimators":
+        return " BaggedTreesClassifier has it."
+    return suggestion(name, known)
 
 
 _Self = TypeVar("_Self")

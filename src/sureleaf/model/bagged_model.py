@@ -146,6 +146,10 @@ class BaggedModel(DecidingModel):
     cost: FloatArray | None = None
     seen: SeenRows | None = None
 
+    def all_trees(self) -> tuple[Tree, ...]:
+        """Return the trees."""
+        return self.trees
+
     @cached_property
     def probabilities(self) -> tuple[FloatArray, ...]:
         """Class probabilities of the nodes of each tree."""

@@ -237,7 +237,7 @@ class LeafTable(ColumnTable):
         if self.n_updated:
             later = f" and {self.n_updated:,.0f} rows of updates, which did not grow the tree"
         estimate = f" p_max is the {self.method} estimate." if self.method else ""
-        source = f"Levels from {SOURCES[self.levels_from]}{later}.{estimate}{self._luck()}"
+        source = f"Levels come from {SOURCES[self.levels_from]}{later}.{estimate}{self._luck()}"
         return f"{source} {kind_of_confidence(self.levels_from)}"
 
     def notes(self) -> list[str]:
@@ -272,7 +272,7 @@ class LeafTable(ColumnTable):
         if self.levels_from != "cross_fit":
             return ""
         if self.n_rounds == 1:
-            return " There was one round of cross-validation: others would differ somewhat."
+            return " There was one round of cross-validation; another would differ somewhat."
         largest = float(self.confidence_error.max())
         means = f" Confidence is the mean over {self.n_rounds} rounds of cross-validation."
         if np.isnan(largest) and self.n_updated:
@@ -282,8 +282,8 @@ class LeafTable(ColumnTable):
         if largest < 0.0005:  # 0.0 percentage points, as it would be printed
             return means
         return (
-            f"{means} Other folds would change it by at most {100 * largest:.1f} percentage points "
-            "(standard error)."
+            f"{means} Its standard error from the choice of folds is at most {100 * largest:.1f} "
+            "percentage points."
         )
 
 

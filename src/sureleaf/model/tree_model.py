@@ -35,7 +35,7 @@ from sureleaf.errors import (
     warn_caller,
 )
 from sureleaf.files.state_file import Damaged, State
-from sureleaf.formatting import count_of
+from sureleaf.formatting import count_of, listed
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
 from sureleaf.levels.p_max_estimates import METHODS
@@ -182,19 +182,33 @@ class DecidingModel:
         if isinstance(X, EncodedTable):
             return X if X.schema is self.schema else recode(X, self.schema)
         table = encode(X, self.schema, estimator=estimator, for_routing=for_routing)
-        if table.unseen_counts and (warn or self.unseen == "error"):
+        if table.unseen_counts and self.unseen == "error":
             counts = ", ".join(f"{name!r} ({n})" for name, n in table.unseen_counts.items())
-            text = f"categories that were not there in training: column {counts}"
-            if self.unseen == "error":
-                raise InvalidArgumentError(
-                    f"X must have the categories of the training rows; got {text}. Correct them, "
-                    "or set unseen='mixture' or 'stop'."
-                )
+            raise InvalidArgumentError(
+                "X must have the categories of the training rows; got others in column "
+                f"{counts}. Correct them, or set unseen='mixture' or 'stop'."
+            )
+        if table.unseen_counts and warn:
+            self._warn_of_unseen(table.unseen_counts)
+        return table
+
+    def _warn_of_unseen(self, unseen_counts: dict[str, int]) -> None:
+        tested = {int(column) for tree in self.all_trees() for column in np.unique(tree.feature)}
+        names = [column.name for at, column in enumerate(self.schema.columns) if at in tested]
+        found = [repr(name) for name in names if name in unseen_counts]
+        if found:  # without numbers, so that Python shows it once in a cross-validation
             does = "stop where they are met"
             if self.unseen == "mixture":
                 does = "go down all branches of each test that they meet"
-            warn_caller(f"X has {text}; they {does}.", UnseenCategoryWarning)
-        return table
+            warn_caller(
+                "X has categories that were not there in training, in column"
+                f"{'s' if len(found) > 1 else ''} {listed(found)}; they {does}.",
+                UnseenCategoryWarning,
+            )
+
+    def all_trees(self) -> tuple[Tree, ...]:
+        """Return the tree, or all trees of a bag."""
+        raise NotImplementedError
 
     @cached_property
     def rule(self) -> CostRule | None:
@@ -267,6 +281,10 @@ class TreeModel(DecidingModel):
     seen_later: tuple[SeenRows, ...] = ()
 
     # ---- what follows from the parts -------------------------------------------------------------
+
+    def all_trees(self) -> tuple[Tree, ...]:
+        """Return the tree."""
+        return (self.tree,)
 
     @cached_property
     def probabilities(self) -> FloatArray:

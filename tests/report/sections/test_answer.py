@@ -184,7 +184,7 @@ def test_a_tree_of_one_leaf_is_never_praised(without_columns: Document) -> None:
     assert "Other models do find a pattern" in told(document, "good").text
     assert told(document, "next").short == "Use another model."
     others(document, -0.1, document["models"]["margin"] / 2)
-    assert "Other models found no column either" in told(document, "good").text
+    assert "Other models found nothing that helps" in told(document, "good").text
     others(document, -0.1, 0.1)
     assert "No column was found that helps" in told(document, "good").text
 
@@ -252,7 +252,7 @@ def test_the_price_of_simplicity_is_told() -> None:
 def test_costs_are_named_with_their_unit() -> None:
     cost = np.array([[0.0, 5.0], [1.0, 0.0]])
     assert costs_text(cost, ["default", "paid"], "€") == (
-        " (“default” taken for “paid”: €5.00; “paid” taken for “default”: €1.00)"
+        " (“default” taken for “paid”: €5; “paid” taken for “default”: €1)"
     )
 
 

@@ -80,7 +80,7 @@ def test_sentences_say_what_happens_to_missing_values(document: dict[str, Any]) 
     assert warning["text"].endswith("which branch these rows take.")
     assert not any("missing" in note for note in document["tree"]["notes"])
     definition = next(one for one in document["methods"]["definitions"] if one["name"] == "tree")
-    assert "Every test has learned which branch missing values take." in str(definition)
+    assert "Each test has learned which branch missing values take." in str(definition)
 
 
 def test_the_tree_of_c45_is_described_as_such() -> None:

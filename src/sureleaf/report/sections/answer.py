@@ -384,7 +384,7 @@ def _good(parts: _Parts) -> Sentence:
         if better_models(parts.models):
             text = "Other models do find a pattern in these rows."
         elif is_settled(parts.models):
-            text = f"Other models found no column either that helps to predict {_target(parts)}."
+            text = f"Other models found nothing that helps to predict {_target(parts)} either."
         return Sentence("good", tone, "No.", _joined(text, rival), "models")
     if parts.gain is None:
         return Sentence("good", "warn", "Not known.", "There are too few rows to tell.", "quality")
@@ -641,7 +641,7 @@ def costs_text(cost: NDArray[np.float64], labels: Sequence[str], unit: str | Non
     cells = [(0, 1), (1, 0), *((code, code) for code in (0, 1) if cost[code, code] != 0)]
     parts = [
         f"{quoted(labels[actual])} taken for {quoted(labels[decided])}: "
-        f"{amount(float(cost[actual, decided]), unit)}"
+        f"{amount(float(cost[actual, decided]), unit).replace('.00', '')}"
         for actual, decided in cells
     ]
     return f" ({'; '.join(parts)})"

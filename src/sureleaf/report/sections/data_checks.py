@@ -179,9 +179,9 @@ def _duplicates(results: ReportResults) -> list[DataWarning]:
     if n_copies:
         text = (
             f"{count_of(n_copies, 'row')} ({percent(n_copies / results.n_rows)}) "
-            f"{'repeats' if n_copies == 1 else 'repeat'} an earlier row in every column. If these "
-            "are copies of one case, and not different cases with equal values, drop them or give "
-            "--group: otherwise the same case is in training and test."
+            f"{'repeats' if n_copies == 1 else 'repeat'} an earlier row in every column. If copies "
+            "are the same case, not different cases with equal values, drop them or give --group: "
+            "otherwise one case is both in the training and in the test rows."
         )
         warnings.append(DataWarning("duplicates", None, text))
     k = len(results.labels)

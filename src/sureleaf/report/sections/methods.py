@@ -48,7 +48,7 @@ _CATEGORIES = {
 }
 
 _MISSING = {
-    "branch": "Every test has learned which branch missing values take.",
+    "branch": "Each test has learned which branch missing values take.",
     "fraction": "A row with a missing value goes down every branch, weighted by the share of the "
     "rows there.",
 }
@@ -127,8 +127,8 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     )
     if model.rule is not None:
         at_costs = (
-            "The accuracy of a leaf is here the share of unseen rows of the class that it decides "
-            "for, and each decision has its own curve. "
+            "Here, the accuracy of a leaf is the share of its unseen rows that are of the class it "
+            "decides for, and each decision has its own curve. "
         )
         result = (
             "The result is the probability. Confidence and utility follow from it, the number of "
@@ -201,7 +201,7 @@ def _fewer_samples(results: ReportResults) -> str:
         return ""
     return (
         f" Every fit chooses the size of its tree by cross-validation, so there are "
-        f"{FEWER_REFITS} times fewer samples than for a tree of fixed size."
+        f"{FEWER_REFITS} times fewer samples than for trees of a fixed size."
     )
 
 

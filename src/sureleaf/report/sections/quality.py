@@ -32,7 +32,7 @@ MAX_SCORED_ROWS = 4_000
 MEANINGS = {
     "accuracy": "share of rows predicted correctly",
     "balanced_accuracy": "mean recall over the classes",
-    "precision": "share of “{positive}” among the rows that are predicted “{positive}”",
+    "precision": "share of the rows predicted “{positive}” that are “{positive}”",
     "recall": "share of the “{positive}” rows that are predicted “{positive}”",
     "specificity": "share of the other rows that are not predicted “{positive}”",
     "f_measure": "harmonic mean of precision and recall",
@@ -460,12 +460,12 @@ def _net_benefit(results: ReportResults, predictions: OutOfFold) -> NetBenefitCu
     )
     best_constant = np.maximum(curve.treat_all, 0.0)
     useful = curve.thresholds[curve.model > best_constant + 1e-12]
-    text = "At no threshold does the tree beat treating all rows alike."
+    text = "At no threshold is the tree better than treating all rows alike."
     if len(useful):
         ends = f"{percent(useful[0], 0)} and {percent(useful[-1], 0)}"
         text = (
-            f"At {_most(useful)} thresholds between {ends}, acting on the tree's probabilities "
-            "beats acting on every row or on none."
+            f"For {_most(useful)} thresholds between {ends}, acting on the tree's probabilities "
+            "is better than acting on every row or on none."
         )
     lines = np.array([curve.thresholds, curve.model, curve.treat_all])
     thresholds, model, treat_all = lines.tolist()

@@ -88,7 +88,7 @@ def _intervals_text(results: ReportResults) -> str:
     times = f", {budget.repeats} times" if budget.repeats > 1 else ""
     return (
         f"Each size is tested on rows that did not choose it ({budget.folds} folds{times}). All "
-        "are tested on the same rows, so their differences are surer than the intervals suggest."
+        "are tested on the same rows, so differences are more certain than the intervals suggest."
     )
 
 
