@@ -41,6 +41,8 @@ class Display:
     ...
     ...     def _draw(self, axes):
     ...         axes.plot([0], [0], "o")
+    >>> Dot()
+    Dot(A dot)
     >>> from matplotlib.figure import Figure
     >>> len(Dot().plot(ax=Figure().add_subplot()).ax_.lines)
     1
@@ -82,6 +84,9 @@ class Display:
     def __getattr__(self, name: str) -> Any:
         hint = " before it is drawn. Call plot() first." if name in ("ax_", "figure_") else "."
         raise AttributeError(f"{type(self).__name__} has no {name}{hint}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._heading()[0]})"
 
     def figure_size(self) -> tuple[float, float]:
         """Return width and height in inches."""
