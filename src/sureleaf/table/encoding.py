@@ -173,7 +173,7 @@ def _match_by_name(raw: RawTable, schema: Schema) -> Sequence[int]:
     extra = [name for name in raw.names if name not in known]
     if extra:
         warn_caller(
-            f"X has columns that the fitted table did not have; ignored: {quoted(extra)}",
+            f"columns that the fitted table did not have are ignored: {quoted(extra)}",
             UserWarning,
         )
     return [index_of[name] for name in schema.names]
