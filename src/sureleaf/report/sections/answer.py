@@ -564,17 +564,18 @@ def _use(parts: _Parts, rows: str) -> Sentence:
         if parts.data.rows < FEW_ROWS
         else ""
     )
+    use = "Use it"
+    if better_models(parts.models):
+        use = "Use it if its rules must be readable"
     if not flagged:
-        is_beaten = bool(better_models(parts.models))
-        short = "Use it if its rules must be readable." if is_beaten else "Use it."
+        short = f"{use}."
         return Sentence("next", "good", short, f"{rows}{few}", "error")
     total = sum(node.n for node in parts.tree.nodes if not node.children) or 1.0
     if sum(node.n for node in flagged) > 0.5 * total:
         short = "Use it for a first look only."
-    elif len(flagged) == 1:
-        short = "Use it, but check the flagged leaf by hand."
     else:
-        short = "Use it, but check the flagged leaves by hand."
+        leaf = "leaf" if len(flagged) == 1 else "leaves"
+        short = f"{use}, but check the flagged {leaf} by hand."
     needed = [node.total_rows_needed for node in flagged if node.total_rows_needed is not None]
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
