@@ -93,6 +93,9 @@ def test_what_cannot_be_judged_is_named() -> None:
         keep_or_regrow(tree, X, y)
     with pytest.raises(InvalidArgumentError, match="old_y"):
         keep_or_regrow(tree, *rows(rng, 40), old_X=X)
+    Z, t = rows(rng, 60)
+    with pytest.raises(InvalidArgumentError, match=r"must not have the new rows.* 60 of the 60"):
+        keep_or_regrow(tree, Z, t, old_X=np.vstack([X, Z]), old_y=np.concatenate([y, t]))
     bag: Any = sureleaf.BaggedTreesClassifier(n_estimators=2).fit(X, y)
     with pytest.raises(InvalidTypeError, match="BaggedTreesClassifier"):
         keep_or_regrow(bag, *rows(rng, 40))

@@ -66,9 +66,10 @@ def test_costs_ask_whether_the_decision_is_the_cheapest():
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
-def test_batches_give_what_one_addition_gives(size):
+def test_batches_give_what_one_addition_gives(size, monkeypatch):
     X, y = table(7, 300, shift=0.8)
     whole, parts = Watch(fitted()).add(X, y), Watch(fitted())
+    monkeypatch.setattr("sureleaf.monitoring.watch.ROWS_AT_ONCE", 30)
     for start in range(0, 300, size):
         parts.add(X[start : start + size], y[start : start + size])
     assert alarms(parts) == alarms(whole)

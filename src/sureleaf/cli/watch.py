@@ -109,16 +109,20 @@ def _add(
     labels: Any = rows[target].to_pylist()
     keys: Any = None if key is None else rows[key].to_pylist()
     if key is not None and not set(known) & (set(kept) - {key}):
+        n_known = len(watched.counts.settled)
         watched.label(labels, keys=keys)
+        n_new = len(watched.counts.settled) - n_known
+        _note_known(rows.num_rows - labels.count(None) - n_new, "labels were known before")
         return
     source = None if str(data) == "-" else sha256(data)
     cells = rows.select([name for name in kept if name != key or name in known])
     n_before = watched.counts.n_rows
     watched.add(cells, labels, keys=keys, source=source)
-    n_again = rows.num_rows - (watched.counts.n_rows - n_before)
-    if n_again:
-        typer.echo(
-            f"sureleaf: note: {n_again:,} of {rows.num_rows:,} rows were counted before, by their "
-            "key; of these, only labels that were not known are counted.",
-            err=True,
-        )
+    n_new = watched.counts.n_rows - n_before
+    _note_known(rows.num_rows - n_new, "rows were counted before; of these, only new labels count")
+
+
+def _note_known(n: int, what: str) -> None:
+    """Say how many keys name what is known already."""
+    if n:
+        typer.echo(f"sureleaf: note: by their key, {n:,} {what}.", err=True)

@@ -26,10 +26,12 @@ from sureleaf.evaluation.evaluation import SplitFacts
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import TextDisplay, count_of
 from sureleaf.model.column_table import json_value
+from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.monitoring.updates import check_tree, class_weighted, with_counts
 from sureleaf.table import EncodedTable, Schema, read_table
 from sureleaf.table.frames import without_dictionaries
+from sureleaf.tree import TrainingRows
 
 KEPT, REGROWN = "the updated tree", "a tree that is grown anew"
 
@@ -111,7 +113,7 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
     X, y
         New rows, which the tree has not seen.
     old_X, old_y : optional
-        The rows of its fit. Without them, a new tree grows on new rows only.
+        The rows of its fit, without the new ones. Without them, a new tree grows on new rows only.
     margin : float
         By how much a new tree must be better: accuracy, or mean cost per row if the tree decides
         by costs.
@@ -146,7 +148,9 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
         raise InvalidArgumentError(
             f"X must have at least {2 * n_folds} rows, two per fold; got {n_new}. Wait for more."
         )
-    table, labels, n_old = _joined_table(model, (X, y), old_X, old_y)
+    if old_X is not None:
+        _check_old(model, rows, old_X, old_y)
+    table, labels, n_old = _joined_table((X, y), old_X, old_y, model.schema)
     template = clone(tree).set_params(categorical_features="auto", n_jobs=n_jobs)
     if template.random_state is None:
         template.set_params(random_state=random_state)
@@ -192,18 +196,28 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
     return Regrowth(verdicts.get(found.verdict, "undecided"), found, n_old, n_new, n_folds)
 
 
+def _check_old(model: TreeModel, rows: TrainingRows, old_X: Any, old_y: Any) -> None:
+    """Raise an error unless the old rows have labels, and are not the new ones, too."""
+    if old_y is None:
+        raise InvalidArgumentError("old_X and old_y must be given together; got old_X alone.")
+    known = seen_rows(model.read_rows(old_X, old_y, estimator="keep_or_regrow"))
+    if known is not None and not known.is_chance(equal_rows := known.compare(rows)):
+        raise InvalidArgumentError(
+            "old_X must not have the new rows, because a tree that has grown on a row predicts it "
+            f"too well; {equal_rows.n_equal:,} of the {equal_rows.n_compared:,} new rows that can "
+            "be compared are in it. Give the rows of the fit alone."
+        )
+
+
 def _joined_table(
-    model: TreeModel, new: tuple[Any, Any], old_X: Any, old_y: Any
+    new: tuple[Any, Any], old_X: Any, old_y: Any, schema: Schema
 ) -> tuple[EncodedTable, NDArray[Any], int]:
     """Return the old and the new rows as one table, their labels, and the number of old rows."""
-    schema = model.schema
     joined, labels, n_old = _columns(new[0], schema), np.asarray(new[1]), 0
     if old_X is not None:
-        if old_y is None:
-            raise InvalidArgumentError("old_X and old_y must be given together; got old_X alone.")
-        n_old = len(model.read_rows(old_X, old_y, estimator="keep_or_regrow").labels)
-        joined = _join(_columns(old_X, schema), joined)
         labels = np.concatenate([np.asarray(old_y), labels])
+        n_old = len(labels) - len(new[1])
+        joined = _join(_columns(old_X, schema), joined)
     kinds = {k: "categorical" for k, one in enumerate(schema) if one.kind == "categorical"}
     return read_table(joined, overrides=kinds, estimator="keep_or_regrow"), labels, n_old
 

@@ -74,6 +74,9 @@ _MOST_ROWS = 2**20
 LEAST_SHARE = 1e-9
 """A limit of a share that is nearer to 0 or 1 cannot be passed."""
 
+ROWS_AT_ONCE = 2**14
+"""Counts after each of so many rows, by leaf, are in memory at a time."""
+
 DRAWN = 240
 """Points of time that a state keeps for drawings; of more, every other one goes."""
 
@@ -589,7 +592,9 @@ class Watch:
                     noted[str(column.name)] = noted.get(str(column.name), 0) + n
 
     def _count_rows(self, line: NDArray[np.intp], numbers: Counts) -> None:
-        self._test_shares(self.counts.rows.extend(line, numbers), numbers)
+        for first in range(0, len(line), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            self._test_shares(self.counts.rows.extend(line[part], numbers[part]), numbers[part])
 
     def _test_shares(self, path: Counts, numbers: Counts) -> None:
         starts, alpha = self.counts.rows.starts, self.alpha / 16 / len(self.decisions)
