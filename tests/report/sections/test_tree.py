@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
+from sureleaf.report.html import render_page
 from sureleaf.report.sections.methods import _tree_definition
 from tests.report.document_check import check_document, walk
 from tests.report.tables import mixed, quick_report
@@ -136,6 +137,10 @@ def test_statements_about_leaves_go_by_the_rows_of_their_levels_and_by_the_estim
     assert ("ways to prune" in text, "Buntine" in text) == (is_average, is_average)
     assert ("trees grown without a fold" in str(methods)) == (source == "cross_fit")
     is_trained, paper = source == "training", document["paper"]["text"]
+    assert not is_trained or not any(
+        "By its leaves" in one for one in document["error"]["differences"]
+    )
+    assert ("correct for training rows" in render_page(document)) == is_trained
     trust = next(one for one in document["answer"]["sentences"] if one["topic"] == "trust")
     assert (trust["short"] == "Not known.") == is_trained
     assert ("itself is expected to predict" in paper) != is_trained
