@@ -486,16 +486,20 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
     """Yield the best column in a sentence, and the table of all columns."""
     _, counts = np.unique(labels, return_counts=True)
     baseline = counts.max() / counts.sum()
-    best, useful = escape(ranking.column[0]), percent(ranking.utility[0])
-    says = (
-        f"One split on [bold]{best}[/bold] is expected to predict {useful} of unseen rows correctly"
-    )
-    if ranking.levels_from == "training":
-        says = f"One split on [bold]{best}[/bold] has the highest utility by its own rows, {useful}"
+    first = int(np.argmax(ranking.utility))
+    best, useful = escape(ranking.column[first]), percent(ranking.utility[first])
+    n_columns = count_of(len(ranking.column), "column")
+    by = " by its own rows" if ranking.levels_from == "training" else ""
     yield (
-        f"{says}; the baseline, always predicting the most frequent class, is correct for "
+        f"One split on [bold]{best}[/bold] has the highest utility{by} of {n_columns}, {useful}; "
+        "the baseline, always predicting the most frequent class, is correct for "
         f"{percent(baseline)}."
     )
+    if len(ranking.column) > 1:
+        yield (
+            "[dim]The highest of several utilities is too high, because the same rows choose it: "
+            "sureleaf evaluate --max-leaves 2 predicts rows that did not choose the column.[/dim]"
+        )
     headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
     table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
     figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
