@@ -205,6 +205,10 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
 
 
+def _rows(class_weighted: bool) -> str:
+    return "unseen rows, weighted by their class," if class_weighted else "unseen rows"
+
+
 _TOO_OPTIMISTIC = (
     "They come from the rows that shaped the tree, and are too high for unseen rows; "
     "levels_from='cross_fit' gives levels of unseen rows."
@@ -275,12 +279,12 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
             f"{tree} Its levels are [bold]training levels[/bold]: utility [bold]{useful}[/bold], "
             f"mean confidence [bold]{sure}[/bold], by (10) and (11). {_TOO_OPTIMISTIC}"
         )
-    cost = model.complete_model().expected_cost()
+    cost, rows = model.complete_model().expected_cost(), _rows(model.class_weight is not None)
     if cost is None:
         low, high = percent(levels.low), percent(levels.high)
         known = f", {level_percent(level)} interval {low} to {high}"
         ends = "" if math.isnan(levels.low) else known
-        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{ends})"
+        expected = f"predict [bold]{useful}[/bold] of {rows} correctly (utility{ends})"
     else:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     return (
@@ -464,7 +468,8 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
         f"{count_of(len(values['columns']), 'column')} to predict "
         f"[bold]{escape(target)}[/bold]."
     )
-    expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
+    rows = _rows(values.get("class_weighted", False))
+    expected = f"predict [bold]{percent(values['utility'])}[/bold] of {rows} correctly"
     cost = values.get("expected_cost")
     if cost is not None:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"

@@ -147,7 +147,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         chosen by cross-validation.
     class_weight : dict, "balanced" or None
         Weight of the rows of each class, as in scikit-learn. Counts, such as `n` of the leaves, are
-        then sums of weights and not rows.
+        then sums of weights and not rows, and levels are of rows weighted like that.
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
         and the levels then go by expected cost; splits are those of rows weighted by the mean cost
@@ -733,13 +733,14 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         (2, 16)
         """
         model = self._fitted() if guarantee is not None else self.complete_model()
-        return model.leaves(
+        table = model.leaves(
             level=level,
             confidence=confidence,
             utility=utility,
             guarantee=guarantee,
             method=method,
         )
+        return replace(table, is_class_weighted=self.class_weight is not None)
 
     def splits(self) -> SplitTable:
         """Return in how many trees grown on random halves of the rows each split returned.

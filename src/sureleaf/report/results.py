@@ -146,7 +146,7 @@ def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
     tree, n_refitted_leaves = _fit(request, table)
     fitted = _at_costs(request, tree)
     model = fitted.complete_model()
-    leaves = model.leaves(
+    leaves = fitted.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
     )
     evaluations = evaluate_models(request, table, fitted, positive, budget, progress)
