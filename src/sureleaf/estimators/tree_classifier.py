@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators.base import (
     ModelEstimator,
+    class_weights,
     read_training_rows,
     source_training_rows,
     split_columns,
@@ -553,8 +555,12 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         if type(self) is not TreeClassifier or self.unseen == "error" or has_schema:
             return None
         rows, classes, _ = self._read(X, y)
+        rows = replace(rows, weights=None)  # each part weighs its own classes
         weights = check_weights(sample_weight, len(rows.labels))
-        return TreeRefits(rows, classes, weights, self.n_jobs)
+        weigh_classes = None
+        if self.class_weight is not None:
+            weigh_classes = partial(class_weights, self.class_weight)
+        return TreeRefits(rows, classes, weights, self.n_jobs, weigh_classes)
 
     # ---- the fitted model ------------------------------------------------------------------------
 
