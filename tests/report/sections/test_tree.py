@@ -147,6 +147,17 @@ def test_statements_about_leaves_go_by_the_rows_of_their_levels_and_by_the_estim
     assert ("one half grew it" in paper) == (source == "honest")
 
 
+def test_levels_of_weighted_rows_are_not_called_those_of_new_rows() -> None:
+    X, y = with_missing_values()
+    document = quick_report(X, y, class_weight="balanced", max_depth=2).to_dict()
+    check_document(document)
+    assert document["tree"]["of_rows"] == "weighted rows"
+    trust = next(one for one in document["answer"]["sentences"] if one["topic"] == "trust")
+    assert (trust["short"], trust["tone"]) == ("Not known.", "warn")
+    assert "itself is expected to predict" not in document["paper"]["text"]
+    assert "correct for weighted rows" in render_page(document)
+
+
 def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any]) -> None:
     assert document["tree"]["certificate"] is None
 

@@ -120,7 +120,7 @@ def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
     bootstrap, curve, model = results.bootstrap, results.curve, results.model
     evaluation, is_by_cost = results.evaluation, model.rule is not None
-    of_unseen = model.evidence.source != "training"
+    of_unseen = model.evidence.source != "training" and not results.leaves.is_class_weighted
     estimate = estimate_measure(evaluation, "error", level=results.request.level)
     measured = None if isinstance(curve, str) else _curve(curve, results)
     by_cost = is_by_cost and results.request.cost is not None
@@ -176,7 +176,7 @@ def differences_text(
 
     `bootstrap` is the error on the training rows and the .632+ estimate. `utility` is what the
     leaves together state to be correct; None at costs, where the utility is something else, and
-    for levels of training rows.
+    for levels of training rows or of weighted ones.
     """
     if estimate is None:
         return

@@ -22,6 +22,7 @@ from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 MAX_EXAMPLES = 40
 
 Unseen = Literal["mixture", "stop", "error"]
+RowsOfLevels = Literal["new rows", "training rows", "weighted rows"]
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,11 @@ class TreeSection:
         Literal["cross_fit", "honest", "training"],
         "The same in a word. Levels of training rows are too high for new rows.",
     ]
+    of_rows: Annotated[
+        RowsOfLevels,
+        "Which rows utility and confidence are about: with class_weight, rows that count as often "
+        "as their class weighs.",
+    ]
     notes: Annotated[list[str], "What to know before relying on the levels."]
     terms: Annotated[LeafTerms, "What each number of a leaf means."]
     wanted: Annotated[WantedLevels, "The levels below which leaves are flagged."]
@@ -255,6 +261,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         levels_from=results.leaves.source_note(),
         n_regrown_leaves=results.n_refitted_leaves,
         levels_source=cast(Literal["cross_fit", "honest", "training"], model.evidence.source),
+        of_rows=_of_rows(results),
         notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
         terms=leaf_terms(model),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
@@ -277,6 +284,12 @@ def tree_section(results: ReportResults) -> TreeSection:
         stability=_stability(model),
         certificate=_certificate(model, 1.0 - request.level),
     )
+
+
+def _of_rows(results: ReportResults) -> RowsOfLevels:
+    if results.leaves.is_class_weighted:
+        return "weighted rows"
+    return "training rows" if results.model.evidence.source == "training" else "new rows"
 
 
 def _stability(model: TreeModel) -> TreeStability | None:
