@@ -331,11 +331,13 @@ def _known_limits(results: ReportResults) -> list[str]:
             )
         )
     if results.n_refitted_leaves is not None:
+        n_leaves, anew = results.model.tree.n_leaves, results.n_refitted_leaves
+        grown = f"it has {count_of(anew, 'leaf', 'leaves')} and not these {n_leaves:,}"
         limits.append(
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
-            "grown anew with its parameters; grown anew on these rows, it has "
-            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} and not these "
-            f"{results.model.tree.n_leaves:,}. It was pruned afterwards, or fitted to other rows."
+            "grown anew with its parameters; grown anew on these rows, "
+            f"{grown if anew != n_leaves else 'it is another tree'}. It was pruned afterwards, or "
+            "fitted to other rows."
         )
     n_missing = sum(
         np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
