@@ -502,7 +502,7 @@ def test_arguments_of_an_audit_in_batches_are_names_of_columns():
     unlabelled = unlabelled.drop_columns(["w", "g"])
     with pytest.raises(InvalidArgumentError, match="has 1 rows without a value in 'class'"):
         audit(model, in_parts(unlabelled, 20), "class")
-    with pytest.warns(TrainingRowsWarning, match="of 59 rows are equal to rows that the tree"):
+    with pytest.warns(TrainingRowsWarning, match="of 59 rows are equal to rows that the model"):
         kept = audit(model, replace(in_parts(unlabelled, 20), skips_unlabelled=True), "class")
     assert (kept.n_rows, kept.audited.n_unlabelled) == (59, 1)
     with pytest.raises(InvalidArgumentError, match="'x9' must be a column of"):

@@ -59,6 +59,10 @@ def test_fit_prints_a_summary(
     code, out, _ = run(capsys, *arguments, "--levels-from", "training")
     assert "training levels" in out
     assert "expected to predict" not in " ".join(out.split())
+    code, out, _ = run(capsys, *arguments, "--tree", "class_weight=balanced")
+    assert "of unseen rows, weighted by their class, correctly" in " ".join(out.split())
+    code, out, _ = run(capsys, "leaves", tmp_path / "m")
+    assert "not of rows as they come" in " ".join(out.split())
     code, out, _ = run(capsys, *arguments, "--bagged", "3")
     assert "3 bagged trees, trained on 2,000 rows" in out
     assert "They are expected to predict" in out

@@ -58,6 +58,10 @@ def test_update_counts_rows_and_saves_the_tree(capsys, files):
     code, _, err = run(capsys, "update", files["updated"], files["new"], "-t", "y")
     assert code == 2
     assert "earlier update" in err
+    trained = f"{files['folder']}/trained.sureleaf"
+    sureleaf.TreeClassifier(levels_from="training").fit(*_read(files["old"])).save(trained)
+    _, out, _ = run(capsys, "update", trained, files["new"], "-t", "y")
+    assert "by training levels, too high for unseen rows; before:" in " ".join(out.split())
     assert err.count("\n") == 1
 
 

@@ -119,6 +119,9 @@ def test_a_part_may_have_few_values_where_the_table_has_many(n_rows, split) -> N
         {"levels_from": "honest"},
         {"levels_from": "training", "leaf_estimate": MEstimate(2.0)},
         {"leaf_estimate": "m_estimate", "confidence_factor": 0.5},
+        {"class_weight": "balanced"},
+        {"class_weight": "balanced", "weights": "importance", "pruning": None},
+        {"class_weight": {"yes": 0, "no": 7, "so": 0.3}, "missing": "branch"},
     ],
     ids=str,
 )
@@ -146,6 +149,18 @@ def test_weights_and_groups(meaning) -> None:
     for how in ({"sample_weight": whole}, {"sample_weight": whole * 0.3}, {"groups": groups}):
         for design in (KFold(4), Bootstrap(4)):
             assert_same(*judge_both({"weights": meaning}, X, y, design=design, **how))
+    weighted = {"weights": meaning, "class_weight": "balanced"}
+    assert_same(*judge_both(weighted, X, y, design=KFold(4), sample_weight=whole))
+
+
+def test_class_weights_change_what_an_evaluation_finds() -> None:
+    """Once the trees of an evaluation ignored them: 88 % in place of 68 %."""
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 2))
+    y = rng.random(600) < np.where(X[:, 0] < 0.6, 0.03, 0.25)
+    found = evaluate(TreeClassifier(class_weight="balanced"), X, y)
+    assert found.estimate("recall").value > 0.5
+    assert evaluate(TreeClassifier(), X, y).estimate("recall").value < 0.1
 
 
 def test_one_row_a_part_and_one_class_a_part() -> None:

@@ -83,6 +83,7 @@ def tree(
         "levels": {"confidence": 0.93, "utility": 0.81},
         "levels_from": "Levels from rows that were made up.",
         "levels_source": "cross_fit",
+        "of_rows": "new rows",
         "n_regrown_leaves": None,
         "notes": ["A note about the leaves."],
         "terms": {

@@ -306,6 +306,7 @@ def test_parameters_of_the_tree_are_those_of_the_report() -> None:
     assert short.depth == 1
     by_tree = quick_report(X, y, tree=TreeClassifier(max_depth=1)).document.tree
     assert by_tree.rules == short.rules
+    assert quick_report(X, y, max_depth=1, unseen="error").document.tree.unseen == "error"
     both = quick_report(X, y, tree=TreeClassifier(max_depth=9), max_depth=1).document.tree
     assert both.rules == short.rules
 

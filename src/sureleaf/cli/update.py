@@ -113,6 +113,7 @@ def _values(
     assert changes.leaves is not None  # an update changes no test
     return {
         "rows": n_rows,
+        "levels_from": updated.levels().levels_from,
         **levels,
         "changed": changes.changed,
         "sentences": changes.sentences(),
@@ -136,9 +137,13 @@ def _lines(values: dict[str, Any], changes: "Diff", regrowth: "Regrowth | None")
         texts = [percent(one["utility"]) for one in (before, after)]
         if after["low"] is not None:
             texts[1] += f" (95 % interval {interval(after['low'], after['high'])})"
+    expected = "expected on unseen rows"
+    if values["levels_from"] == "training":
+        wrong = "high" if after["expected_cost"] is None else "low"
+        expected = f"by training levels, too {wrong} for unseen rows"
     lines = [
         f"{count_of(values['rows'], 'new row')} counted.",
-        f"{name}: {texts[1]} expected on unseen rows; before: {texts[0]}.",
+        f"{name}: {texts[1]} {expected}; before: {texts[0]}.",
         "",
         *changes.sentences(),
     ]

@@ -41,6 +41,7 @@ def fit_values(model: Any, target: str, *, n_rows: int, n_left_out: int) -> Valu
         "utility": levels.utility,
         "levels_from": levels.levels_from,
         "confidence_is": confidence_is(levels.levels_from),
+        "class_weighted": model.class_weight is not None,
         "expected_cost": model.complete_model().expected_cost(),
     }
 

@@ -205,6 +205,10 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
 
 
+def _rows(class_weighted: bool) -> str:
+    return "unseen rows, weighted by their class," if class_weighted else "unseen rows"
+
+
 _TOO_OPTIMISTIC = (
     "They come from the rows that shaped the tree, and are too high for unseen rows; "
     "levels_from='cross_fit' gives levels of unseen rows."
@@ -272,12 +276,12 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
     useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
         return f"{tree} {_training_levels(levels.utility, levels.confidence)}"
-    cost = model.complete_model().expected_cost()
+    cost, rows = model.complete_model().expected_cost(), _rows(model.class_weight is not None)
     if cost is None:
         low, high = percent(levels.low), percent(levels.high)
         known = f", {level_percent(level)} interval {low} to {high}"
         ends = "" if math.isnan(levels.low) else known
-        expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{ends})"
+        expected = f"predict [bold]{useful}[/bold] of {rows} correctly (utility{ends})"
     else:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     return (
@@ -469,7 +473,8 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
         f"{count_of(len(values['columns']), 'column')} to predict "
         f"[bold]{escape(target)}[/bold]."
     )
-    expected = f"predict [bold]{percent(values['utility'])}[/bold] of unseen rows correctly"
+    rows = _rows(values.get("class_weighted", False))
+    expected = f"predict [bold]{percent(values['utility'])}[/bold] of {rows} correctly"
     cost = values.get("expected_cost")
     if cost is not None:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
@@ -490,16 +495,20 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
     """Yield the best column in a sentence, and the table of all columns."""
     _, counts = np.unique(labels, return_counts=True)
     baseline = counts.max() / counts.sum()
-    best, useful = escape(ranking.column[0]), percent(ranking.utility[0])
-    says = (
-        f"One split on [bold]{best}[/bold] is expected to predict {useful} of unseen rows correctly"
-    )
-    if ranking.levels_from == "training":
-        says = f"One split on [bold]{best}[/bold] has the highest utility by its own rows, {useful}"
+    first = int(np.argmax(ranking.utility))
+    best, useful = escape(ranking.column[first]), percent(ranking.utility[first])
+    n_columns = count_of(len(ranking.column), "column")
+    by = " by its own rows" if ranking.levels_from == "training" else ""
     yield (
-        f"{says}; the baseline, always predicting the most frequent class, is correct for "
+        f"One split on [bold]{best}[/bold] has the highest utility{by} of {n_columns}, {useful}; "
+        "the baseline, always predicting the most frequent class, is correct for "
         f"{percent(baseline)}."
     )
+    if len(ranking.column) > 1:
+        yield (
+            "[dim]The highest of several utilities is too high, because the same rows choose it: "
+            "sureleaf evaluate --max-leaves 2 predicts rows that did not choose the column.[/dim]"
+        )
     headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
     table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
     figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from sureleaf.arguments import (
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators.base import (
     ModelEstimator,
+    class_weights,
     read_training_rows,
     source_training_rows,
     split_columns,
@@ -147,7 +149,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         chosen by cross-validation.
     class_weight : dict, "balanced" or None
         Weight of the rows of each class, as in scikit-learn. Counts, such as `n` of the leaves, are
-        then sums of weights and not rows.
+        then sums of weights and not rows, and levels are of rows weighted like that.
     cost : array-like of shape (n_classes, n_classes), or None
         ``cost[actual][predicted]``, classes sorted. Pruning, the decision of each leaf, `predict`
         and the levels then go by expected cost; splits are those of rows weighted by the mean cost
@@ -553,8 +555,12 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         if type(self) is not TreeClassifier or self.unseen == "error" or has_schema:
             return None
         rows, classes, _ = self._read(X, y)
+        rows = replace(rows, weights=None)  # each part weighs its own classes
         weights = check_weights(sample_weight, len(rows.labels))
-        return TreeRefits(rows, classes, weights, self.n_jobs)
+        weigh_classes = None
+        if self.class_weight is not None:
+            weigh_classes = partial(class_weights, self.class_weight)
+        return TreeRefits(rows, classes, weights, self.n_jobs, weigh_classes)
 
     # ---- the fitted model ------------------------------------------------------------------------
 
@@ -733,13 +739,14 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         (2, 16)
         """
         model = self._fitted() if guarantee is not None else self.complete_model()
-        return model.leaves(
+        table = model.leaves(
             level=level,
             confidence=confidence,
             utility=utility,
             guarantee=guarantee,
             method=method,
         )
+        return replace(table, is_class_weighted=self.class_weight is not None)
 
     def splits(self) -> SplitTable:
         """Return in how many trees grown on random halves of the rows each split returned.

@@ -219,6 +219,7 @@ class LeafTable(ColumnTable):
     n_updated: float = 0.0
     method: str | None = None
     n_tree: float | None = None
+    is_class_weighted: bool = False
 
     @property
     def fragmentation(self) -> float:
@@ -260,6 +261,11 @@ class LeafTable(ColumnTable):
                 f"Data fragmentation: {100 * self.fragmentation:.0f} % of the rows are in "
                 f"{int(self.flagged.sum())} of {len(self)} leaves that are too small or too mixed "
                 "for the wanted levels. Prune more, or collect more rows."
+            )
+        if self.is_class_weighted:
+            notes.append(
+                "class_weight: a row counts as often as its class weighs. Rows, probabilities, "
+                "confidence and utility are of such weighted rows, not of rows as they come."
             )
         if self.stability is not None:
             notes.append(self.stability.sentence())

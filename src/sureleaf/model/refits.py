@@ -9,7 +9,7 @@ rows in which it is not.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -39,6 +39,7 @@ from sureleaf.table.encoded_table import Recoding, Recodings
 from sureleaf.tree import TrainingRows, Tree
 
 Rows = NDArray[np.integer[Any]]
+WeighClasses = Callable[[NDArray[Any], NDArray[np.int32]], NDArray[np.float64]]
 # A column of more values is a sorted list in the kernel; the first such list orders parts of rows.
 _MANY_VALUES = 255
 
@@ -82,12 +83,19 @@ class TreeRefits:
     """A table that is read once, to fit trees to many parts of it for `sureleaf.evaluate`.
 
     `rows` is the whole table with its labels and no weights; `n_jobs` is as for TreeClassifier.
+    `weigh_classes` returns the weights of given classes in rows with given labels.
     """
 
     def __init__(
-        self, rows: TrainingRows, classes: NDArray[Any], sample_weight: Any, n_jobs: Any
+        self,
+        rows: TrainingRows,
+        classes: NDArray[Any],
+        sample_weight: Any,
+        n_jobs: Any,
+        weigh_classes: WeighClasses | None = None,
     ) -> None:
         self.rows = rows
+        self.weigh_classes = weigh_classes
         self.classes = classes
         self.sample_weight = sample_weight
         self.n_threads = thread_count(n_jobs)
@@ -146,13 +154,19 @@ class TreeRefits:
     ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
         """Return the rows to fit: the whole table with other weights, or a table of their own."""
         times = np.bincount(train, minlength=len(self.rows.labels))
-        is_used = True if self.sample_weight is None else self.sample_weight > 0
-        recoding = self._recodings.of(times * is_used)
         labels, classes = self._known_classes(np.flatnonzero(times))
         weights = None if self.sample_weight is None else self.sample_weight[train]
         weights = check_weights(weights, len(train))
-        if meaning_of_weights(settings.weights, weights) == "importance":
+        is_importance = meaning_of_weights(settings.weights, weights) == "importance"
+        if self.weigh_classes is not None:
+            of_rows = self.weigh_classes(classes, labels[train])[labels[train]]
+            weights = of_rows if weights is None else of_rows * weights
+        if is_importance:
             weights = scale_importances(weights)
+        known = times
+        if weights is not None:
+            known = np.bincount(train, weights > 0, len(times)).astype(times.dtype)
+        recoding = self._recodings.of(known)
         used, own = train, weights
         # Rows are assigned by their numbers, and C4.5 breaks some ties by the order of rows.
         if not settings.assigns_rows and bool((np.diff(train) >= 0).all()):

@@ -394,8 +394,11 @@ def _evaluate_family(
     """Evaluate a tree with pruning="auto", its most accurate size and given sizes.
 
     All come from one cross-validation per split, and equal those of `evaluate` with this tree; with
-    a margin of 0 and no largest number of leaves; and with each size as `max_leaves`.
+    a margin of 0 and no largest number of leaves; and with each size as `max_leaves`. A category
+    that a split tests but does not train on is no error here.
     """
+    if tree.unseen == "error":
+        tree = clone(tree).set_params(unseen="mixture")
     labelled = read_labelled_table(
         table, request.y, groups=request.groups, sample_weight=request.weights
     )

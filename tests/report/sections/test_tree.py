@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import TreeClassifier
+from sureleaf.report.html import render_page
 from sureleaf.report.sections.methods import _tree_definition
 from tests.report.document_check import check_document, walk
 from tests.report.tables import mixed, quick_report
@@ -136,10 +137,25 @@ def test_statements_about_leaves_go_by_the_rows_of_their_levels_and_by_the_estim
     assert ("ways to prune" in text, "Buntine" in text) == (is_average, is_average)
     assert ("trees grown without a fold" in str(methods)) == (source == "cross_fit")
     is_trained, paper = source == "training", document["paper"]["text"]
+    assert not is_trained or not any(
+        "By its leaves" in one for one in document["error"]["differences"]
+    )
+    assert ("correct for training rows" in render_page(document)) == is_trained
     trust = next(one for one in document["answer"]["sentences"] if one["topic"] == "trust")
     assert (trust["short"] == "Not known.") == is_trained
     assert ("itself is expected to predict" in paper) != is_trained
     assert ("one half grew it" in paper) == (source == "honest")
+
+
+def test_levels_of_weighted_rows_are_not_called_those_of_new_rows() -> None:
+    X, y = with_missing_values()
+    document = quick_report(X, y, class_weight="balanced", max_depth=2).to_dict()
+    check_document(document)
+    assert document["tree"]["of_rows"] == "weighted rows"
+    trust = next(one for one in document["answer"]["sentences"] if one["topic"] == "trust")
+    assert (trust["short"], trust["tone"]) == ("Not known.", "warn")
+    assert "itself is expected to predict" not in document["paper"]["text"]
+    assert "correct for weighted rows" in render_page(document)
 
 
 def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any]) -> None:

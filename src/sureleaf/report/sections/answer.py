@@ -354,7 +354,7 @@ def _detail(parts: _Parts) -> str:
     if one_leaf:
         return f"{upper_first(baseline)} of the rows, and the tree can do no better."
     itself = ""
-    if parts.tree.n_regrown_leaves is not None and parts.tree.levels_source != "training":
+    if parts.tree.n_regrown_leaves is not None and parts.tree.of_rows == "new rows":
         itself = (
             " The tree below was fitted before and is another one: by the levels of its leaves it "
             f"is expected to predict {percent(parts.tree.levels.utility)}."
@@ -438,7 +438,13 @@ def _trust(parts: _Parts) -> Sentence:
     share = sum(node.n for node in flagged) / total
     if len(leaves) == 1:
         return _trust_of_one_leaf(parts, leaves[0])
-    if tree.levels_source == "training":
+    if tree.of_rows == "weighted rows":
+        text = (
+            "With class_weight, the levels of its leaves are of rows that count as often as their "
+            "class weighs. Fit it with cost= in its place, or audit it with new rows."
+        )
+        return Sentence("trust", "warn", "Not known.", text, "leaves")
+    if tree.of_rows == "training rows":
         text = (
             "The levels of its leaves are of the rows that grew it, and too high for new rows. Fit "
             "it with levels_from='cross_fit', or audit it with new rows."

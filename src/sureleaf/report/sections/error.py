@@ -118,8 +118,9 @@ class ErrorSection:
 
 def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
-    bootstrap, curve = results.bootstrap, results.curve
-    evaluation, is_by_cost = results.evaluation, results.model.rule is not None
+    bootstrap, curve, model = results.bootstrap, results.curve, results.model
+    evaluation, is_by_cost = results.evaluation, model.rule is not None
+    of_unseen = model.evidence.source != "training" and not results.leaves.is_class_weighted
     estimate = estimate_measure(evaluation, "error", level=results.request.level)
     measured = None if isinstance(curve, str) else _curve(curve, results)
     by_cost = is_by_cost and results.request.cost is not None
@@ -132,10 +133,12 @@ def error_section(results: ReportResults) -> ErrorSection:
             *differences_text(
                 estimate,
                 None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
-                None if is_by_cost else results.model.levels().utility,
+                None if is_by_cost or not of_unseen else model.levels().utility,
                 None if measured is None else _end_of_curve(measured, results.n_rows),
             ),
-            *cost_difference_text(results.model.expected_cost(), paid, results.request.unit),
+            *cost_difference_text(
+                model.expected_cost() if of_unseen else None, paid, results.request.unit
+            ),
         ),
         curve=measured,
         curve_note=curve if isinstance(curve, str) else None,
@@ -172,7 +175,8 @@ def differences_text(
     """Say why estimates of the error differ, and which one to use.
 
     `bootstrap` is the error on the training rows and the .632+ estimate. `utility` is what the
-    leaves together state to be correct; None at costs, where the utility is something else.
+    leaves together state to be correct; None at costs, where the utility is something else, and
+    for levels of training rows or of weighted ones.
     """
     if estimate is None:
         return

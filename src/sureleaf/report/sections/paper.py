@@ -246,7 +246,7 @@ def _performance(
         sentences.append(
             f"The bootstrap estimate of the error was {value} ({ends}; {writer.cite(EFRON)})."
         )
-    if not tree.at_costs and tree.levels_source != "training":
+    if not tree.at_costs and tree.of_rows == "new rows":
         utility = number("tree.levels.utility", tree.levels.utility, _percent)
         sentences.append(
             f"The fitted tree itself is expected to predict {utility} of new rows correctly."

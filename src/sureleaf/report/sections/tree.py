@@ -22,6 +22,7 @@ from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 MAX_EXAMPLES = 40
 
 Unseen = Literal["mixture", "stop", "error"]
+RowsOfLevels = Literal["new rows", "training rows", "weighted rows"]
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,11 @@ class TreeSection:
         Literal["cross_fit", "honest", "training"],
         "The same in a word. Levels of training rows are too high for new rows.",
     ]
+    of_rows: Annotated[
+        RowsOfLevels,
+        "Which rows utility and confidence are about: with class_weight, rows that count as often "
+        "as their class weighs.",
+    ]
     notes: Annotated[list[str], "What to know before relying on the levels."]
     terms: Annotated[LeafTerms, "What each number of a leaf means."]
     wanted: Annotated[WantedLevels, "The levels below which leaves are flagged."]
@@ -256,6 +262,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         levels_from=results.leaves.source_note(),
         n_regrown_leaves=results.n_refitted_leaves,
         levels_source=cast(Literal["cross_fit", "honest", "training"], model.evidence.source),
+        of_rows=_of_rows(results),
         notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
         terms=leaf_terms(model),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
@@ -278,6 +285,12 @@ def tree_section(results: ReportResults) -> TreeSection:
         stability=_stability(model),
         certificate=_certificate(model, 1.0 - request.level),
     )
+
+
+def _of_rows(results: ReportResults) -> RowsOfLevels:
+    if results.leaves.is_class_weighted:
+        return "weighted rows"
+    return "training rows" if results.model.evidence.source == "training" else "new rows"
 
 
 def _stability(model: TreeModel) -> TreeStability | None:
@@ -319,11 +332,13 @@ def _known_limits(results: ReportResults) -> list[str]:
             )
         )
     if results.n_refitted_leaves is not None:
+        n_leaves, anew = results.model.tree.n_leaves, results.n_refitted_leaves
+        grown = f"it has {count_of(anew, 'leaf', 'leaves')} and not these {n_leaves:,}"
         limits.append(
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
-            "grown anew with its parameters; grown anew on these rows, it has "
-            f"{count_of(results.n_refitted_leaves, 'leaf', 'leaves')} and not these "
-            f"{results.model.tree.n_leaves:,}. It was pruned afterwards, or fitted to other rows."
+            "grown anew with its parameters; grown anew on these rows, "
+            f"{grown if anew != n_leaves else 'it is another tree'}. It was pruned afterwards, or "
+            "fitted to other rows."
         )
     n_missing = sum(
         np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
