@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 import sureleaf
-from sureleaf.files import csv_reader, read_file
+from sureleaf.files import CsvFormat, csv_reader, read_file
 from sureleaf.table import row_stream, stream_rows
 from tests.cli.command import SURELEAF, run
 from tests.cli.fitted_rows import N_ROWS, make_rows
@@ -74,7 +74,7 @@ def test_predictions_do_not_depend_on_formats_or_batches(
     assert (code, err) == (0, "")
     assert out.startswith("2,000 rows predicted: no ")
     written = tmp_path / output
-    predictions = read_file(written, text_columns=["id"]) if "csv" in output else read_file(written)
+    predictions = read_file(written, csv=CsvFormat(text_columns=("id",)))
     assert predictions["id"].to_pylist() == rows["id"].to_pylist()
     check(predictions, model, rows)
 

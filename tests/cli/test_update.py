@@ -133,6 +133,7 @@ def test_text_that_looks_like_numbers_in_a_new_file_is_text_as_the_tree_knows_it
     assert run(capsys, "report", old, *of_y, "--json", report)[0] == 0
     for arguments in (
         ("audit", model, new, *of_y),
+        ("audit", model, new, *of_y, "--batches"),
         ("certificate", model, new, *of_y),
         ("compare", report, report, new),
         ("diff", model, model, new),

@@ -372,9 +372,8 @@ def test_thousands_do_not_change_texts_and_codes(write):
     assert columns(path, thousands=",") == {
         "zip": ["01234", "10115"], "a": [1500.0, 2500.0], "b": ["x", "1.5"],
     }  # fmt: skip
-    csv_format = CsvFormat(thousands=",")
     with pytest.warns(UserWarning, match="column 'a' of data.csv is text"):
-        kept = read_file(path, csv=csv_format, text_columns=["a"])
+        kept = read_file(path, csv=CsvFormat(thousands=",", text_columns=("a",)))
     assert kept["a"].to_pylist() == ["1,500", "2,500"]
 
 

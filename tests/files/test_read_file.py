@@ -15,7 +15,7 @@ import pytest
 
 from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.files import read_file
+from sureleaf.files import CsvFormat, read_file
 from sureleaf.files.read_file import parquet_batches
 from sureleaf.table import encode, read_table, stream_rows
 from tests.shared_files import SHARED, needs_shared
@@ -114,7 +114,10 @@ def test_numbers_are_text_if_quoted_mixed_with_text_or_on_request(write: Any) ->
         "n": [5, 6],
     }
     assert columns(write("a,n\n1,5\nx,6\n")) == {"a": ["1", "x"], "n": [5, 6]}
-    assert columns(write("a,n\n01,5\n2,6\n"), text_columns=["a", "b"])["a"] == ["01", "2"]
+    assert columns(write("a,n\n01,5\n2,6\n"), csv=CsvFormat(text_columns=("a", "b")))["a"] == [
+        "01",
+        "2",
+    ]
 
 
 def test_bools_dates_and_times_are_detected(write: Any) -> None:
@@ -129,7 +132,7 @@ def test_bools_dates_and_times_are_detected(write: Any) -> None:
 
 def test_the_text_columns_of_a_schema_are_read_as_text_from_a_new_file(write: Any) -> None:
     schema = read_table(read_file(write("code,n\n1,5\nx,6\n"))).schema
-    new = read_file(write("code,n\n1,5\n2,6\n"), text_columns=schema.text_columns)
+    new = read_file(write("code,n\n1,5\n2,6\n"), csv=CsvFormat(text_columns=schema.text_columns))
     assert encode(new, schema).columns[0].tolist() == [0, -2]
 
 
@@ -137,7 +140,9 @@ def test_the_text_columns_of_a_schema_are_read_as_text_from_a_new_file(write: An
 @pytest.mark.parametrize("name", ["adult", "credit-g", "hypothyroid", "labor", "vote", "iris"])
 def test_real_files_have_the_documented_rows_kinds_and_missing_values(name: str) -> None:
     documented = json.loads((SHARED / "data" / f"{name}.schema.json").read_text())
-    table = read_file(SHARED / "data" / f"{name}.csv", text_columns=documented["categorical"])
+    table = read_file(
+        SHARED / "data" / f"{name}.csv", csv=CsvFormat(text_columns=documented["categorical"])
+    )
     encoded = read_table(table.drop_columns([documented["target"]]))
     assert encoded.n_rows == documented["rows"]
     kinds = {column.name: column.kind for column in encoded.schema}

@@ -191,7 +191,7 @@ def _read_in_memory(
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
     from sureleaf.table.encoding import quoted
 
-    question = table.read(data, target, model)
+    question = table.for_models(model).read(data, target)
     if isinstance(model, TreeClassifier | BaggedTreesClassifier) and model.model_.schema.named:
         available = set(question.X.column_names)
         missing = [name for name in model.model_.schema.names if name not in available]
@@ -214,7 +214,7 @@ def _read_in_batches(
     from sureleaf.commands.question import Question
     from sureleaf.scale import open_source
 
-    opened = open_source(data, csv=table.csv)
+    opened = open_source(data, csv=table.for_models(model).csv)
     source = replace(opened, drop=table.drop, skips_unlabelled=True)
     columns: dict[str, Any] = {"y": target, "groups": table.group, "weights": table.weight}
     return Question(source, **columns, n_left_out=0), np.asarray(getattr(model, "classes_", ()))

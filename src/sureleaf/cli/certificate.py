@@ -77,7 +77,7 @@ def certificate(
         )
         found = model.certificate(alpha=alpha)
     else:
-        question = table.read(rows, options.given_target(target, rows), model)
+        question = table.for_models(model).read(rows, options.given_target(target, rows))
         n_left_out = question.n_left_out
         if model is None:
             costs = None if cost is None else options.read_cost(cost, question.y)

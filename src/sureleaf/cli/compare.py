@@ -273,7 +273,7 @@ def _compare_reports(
     data = new["data"]
     columns = replace(table, group=data["groups"], weight=data["weights"])
     trees = [tree_of(old, "old").tree, tree_of(new, "new").tree]
-    question = columns.read(paths[2], data["target"], *trees)
+    question = columns.for_models(*trees).read(paths[2], data["target"])
     return compare_reports(
         old,
         new,

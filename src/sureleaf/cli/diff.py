@@ -53,7 +53,7 @@ def diff(
 
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands.predictions import load_tree
-    from sureleaf.files import atomic_write
+    from sureleaf.files import atomic_write, read_file
     from sureleaf.monitoring import diff as compare_rules
 
     if gate and (data is None or target is None):
@@ -65,12 +65,13 @@ def diff(
         raise InvalidArgumentError("--target goes with rows; got no file of rows. Name one.")
     options.check_output(output, old, new, data)
     trees = [load_tree(path, "diff") for path in (old, new)]
+    table = table.for_models(*trees)
     X, y, n_left_out = None, None, 0
     if data is not None and target is not None:
-        question = table.read(data, target, *trees)
+        question = table.read(data, target)
         X, y, n_left_out = question.X, question.y, question.n_left_out
     elif data is not None:
-        X = table.read_rows(data, *trees)
+        X = read_file(data, csv=table.csv)
     costs = None if cost is None else options.read_cost(cost, trees[0].classes_)
     found = compare_rules(trees[0], trees[1], X, y, costs, margin=margin, level=level)
     document = found.to_dict()

@@ -50,10 +50,11 @@ def explain(
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands.json_values import confidence_is
     from sureleaf.commands.predictions import load_tree
+    from sureleaf.files import read_file
     from sureleaf.model.leaf_table import kind_of_confidence
 
     tree = options.decided_by(load_tree(model, "explain"), cost)
-    rows = encoded_rows(tree, table.read_rows(data, tree))
+    rows = encoded_rows(tree, read_file(data, csv=table.for_models(tree).csv))
     n_rows = rows.n_rows if every else min(rows.n_rows, SHOWN_ROWS)
     wanted: dict[str, Any] = {
         "fixed": fixed or (),

@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -176,18 +176,20 @@ class TableOptions:
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
 
-    def read(self, data: Path, target: str, *models: Any) -> "Question":
-        """Read a table into memory, for fitted models if some are given."""
+    def for_models(self, *models: Any) -> "TableOptions":
+        """Return the same options for new rows: columns that trees know as text are text.
+
+        In a new file, all their cells may look like numbers. Models of other libraries do not say.
+        """
+        schemas = [model.schema_ for model in models if hasattr(model, "schema_")]
+        texts = tuple(name for schema in schemas if schema.named for name in schema.text_columns)
+        return replace(self, csv=replace(self.csv, text_columns=texts))
+
+    def read(self, data: Path, target: str) -> "Question":
+        """Read a table into memory."""
         from sureleaf.commands.question import read_question
 
-        return read_question(data, target, **vars(self), models=models)
-
-    def read_rows(self, data: Path, *models: Any) -> Any:
-        """Read all columns of a table for fitted models."""
-        from sureleaf.commands.question import text_columns
-        from sureleaf.files import read_file
-
-        return read_file(data, csv=self.csv, text_columns=text_columns(models))
+        return read_question(data, target, **vars(self))
 
     def read_batches(
         self,
@@ -234,12 +236,13 @@ def read_csv_format(settings: Iterable[str]) -> "CsvFormat":
 
     Examples
     --------
-    >>> read_csv_format(["delimiter=semicolon", "decimal=comma", "missing=?", "missing=-"])
-    CsvFormat(delimiter=';', encoding=None, decimal=',', missing=('?', '-'), thousands=None)
+    >>> found = read_csv_format(["delimiter=semicolon", "missing=?", "missing=-"])
+    >>> found.delimiter, found.missing
+    (';', ('?', '-'))
     """
     from sureleaf.files import CsvFormat
 
-    values: dict[str, str] = {}
+    values: dict[str, Any] = {}
     missing: list[str] = []
     for setting in settings:
         key, equals, value = setting.partition("=")

@@ -60,7 +60,8 @@ def update(
     if rows is not None and not regrow:
         raise InvalidArgumentError("--rows goes with --regrow; got it alone. Add --regrow.")
     tree = load_tree(model, "update")
-    question = table.read(data, target, tree)
+    table = table.for_models(tree)
+    question = table.read(data, target)
     if regrow and question.weights is not None:
         raise InvalidArgumentError(
             "--regrow takes no weights; got --weight. Leave out one of them."
@@ -68,7 +69,7 @@ def update(
     updated = update_tree(tree, question.X, question.y, question.weights)
     changes, regrowth = diff(tree, updated), None
     if regrow:
-        old = None if rows is None else table.read(rows, target, tree)
+        old = None if rows is None else table.read(rows, target)
         regrowth = keep_or_regrow(
             tree,
             question.X,

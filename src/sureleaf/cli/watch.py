@@ -95,8 +95,9 @@ def _add(
     """Count the rows of a file, or labels alone if it has no other columns than these."""
     from sureleaf.cli.output import sha256
     from sureleaf.errors import InvalidArgumentError, suggestion
+    from sureleaf.files import read_file
 
-    rows = table.read_rows(data, watched.tree)
+    rows = read_file(data, csv=table.for_models(watched.tree).csv)
     for name, given in (("target", target), ("key", key), *(("drop", one) for one in table.drop)):
         if given is not None and given not in rows.column_names:
             raise InvalidArgumentError(

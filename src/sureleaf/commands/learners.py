@@ -19,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 import sureleaf
 from sureleaf.errors import InvalidArgumentError, suggestion
-from sureleaf.estimators.parameters import hint_for
+from sureleaf.estimators.parameters import counts_errors, hint_for
 
 _OURS = ("TreeClassifier", "TreeClassifier.c45", "BaggedTreesClassifier")
 _TRUSTED = ("sureleaf", "sklearn")
@@ -280,7 +280,7 @@ def fitted_for(model: Any, cost: list[list[float]] | None) -> Any:
     if cost is None or getattr(model, "cost", cost) is not None:
         return model
     is_tree = isinstance(model, sureleaf.TreeClassifier)
-    if is_tree and (model.collapse or model.pruning in ("pessimistic", "utility")):
-        return model  # they count errors
+    if is_tree and counts_errors(model):
+        return model
     is_ours = is_tree or isinstance(model, sureleaf.BaggedTreesClassifier)
     return model.set_params(cost=cost) if is_ours else model

@@ -24,7 +24,7 @@ class Question:
     n_left_out: int
 
 
-def read_question(  # noqa: PLR0913 - one table, named options
+def read_question(
     path: Path,
     target: str,
     *,
@@ -33,15 +33,13 @@ def read_question(  # noqa: PLR0913 - one table, named options
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     csv: CsvFormat | None = None,
-    models: Sequence[Any] = (),
 ) -> Question:
     """Read a file, or "-", and split off the column to predict, the groups and the weights.
 
     Categorical columns are numbers whose values are categories, such as codes. A column that does
-    not exist is an error with the name that may be meant. Columns that fitted models know as text
-    are text.
+    not exist is an error with the name that may be meant.
     """
-    table = read_file(path, csv=csv, text_columns=text_columns(models))
+    table = read_file(path, csv=csv)
     name = "standard input" if str(path) == "-" else Path(path).name
     single = [("target", target), ("group", group), ("weight", weight)]
     named = [(role, column) for role, column in single if column is not None]
@@ -74,15 +72,6 @@ def read_question(  # noqa: PLR0913 - one table, named options
     groups = None if group is None else _labels(rows[group], "group", group)
     weights = None if weight is None else _weights(rows[weight], weight)
     return Question(X, y, groups, weights, len(table) - len(rows))
-
-
-def text_columns(models: Sequence[Any]) -> list[str]:
-    """Return the columns that fitted trees know as text: in a new file, all may look like numbers.
-
-    Models of other libraries do not say which these are.
-    """
-    schemas = [model.schema_ for model in models if hasattr(model, "schema_")]
-    return [name for schema in schemas if schema.named for name in schema.text_columns]
 
 
 def _check_columns(

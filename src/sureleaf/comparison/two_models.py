@@ -35,6 +35,7 @@ from sureleaf.evaluation.valid_intervals import (
     needs_larger_parts,
     values_of_splits,
 )
+from sureleaf.levels.decisions import mean_error_cost
 from sureleaf.levels.intervals import normal_reach
 from sureleaf.levels.search import smallest_count
 
@@ -145,10 +146,8 @@ def _default_detect(evaluation: Evaluation, measure: Measure, value: float) -> t
         return 0.01, ""
     cost = evaluation.cost_matrix
     if measure.needs_cost and cost is not None:
-        classes = range(len(cost))
-        wrong = [[cost[k, other] - cost[k, k] for other in classes if other != k] for k in classes]
-        by_class = np.mean(wrong, axis=1)
-        mean = float(np.average(by_class[evaluation.truth], weights=evaluation.weights))
+        counts = np.bincount(evaluation.truth, evaluation.weights, minlength=len(cost))
+        mean = mean_error_cost(cost, counts)
         if mean > 0:
             return 0.01 * mean, "1 % of what a wrong decision costs on average"
     return 0.01 * abs(value), "1 % of the second value"

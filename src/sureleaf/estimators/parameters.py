@@ -139,6 +139,15 @@ C45: Final[dict[str, Any]] = {
 """Parameters with which the tree is that of C4.5."""
 
 
+BY_ERRORS: Final = ("pessimistic", "utility")
+"""Prunings that count errors, whatever they cost."""
+
+
+def counts_errors(tree: Any) -> bool:
+    """Whether a `TreeClassifier` is collapsed or pruned by its errors, whatever they cost."""
+    return bool(tree.collapse) or tree.pruning in BY_ERRORS
+
+
 OTHER_NAMES: Final = {
     "cp": "ccp_alpha",
     "loss_matrix": "cost",

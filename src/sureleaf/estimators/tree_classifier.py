@@ -26,7 +26,7 @@ from sureleaf.estimators.base import (
     source_training_rows,
     split_columns,
 )
-from sureleaf.estimators.parameters import C45, check_parameters, with_hints
+from sureleaf.estimators.parameters import BY_ERRORS, C45, check_parameters, with_hints
 from sureleaf.folds import reusable
 from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
@@ -428,7 +428,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         if self.cost is None:
             return None
         rule = cost_rule(self.cost)
-        if self.pruning in ("pessimistic", "utility") and not rule.is_equal:
+        if self.pruning in BY_ERRORS and not rule.is_equal:
             raise InvalidArgumentError(
                 "pruning must be 'auto', 'cost_complexity', 'reduced_error' or None where errors "
                 f"have different costs; got {self.pruning!r}, which counts errors. Use "

@@ -28,6 +28,8 @@ class CsvFormat:
     # The thousands separator of numbers; by default, numbers have none. If it is a point or a
     # comma, the other one is the decimal mark.
     thousands: str | None = None
+    # Columns that are text, also if all of their cells look like numbers.
+    text_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:

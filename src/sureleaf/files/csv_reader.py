@@ -37,25 +37,18 @@ _COMMA_NUMBER: Final = r"^[+-]?\d*,\d+$"
 _WHOLE_OR_COMMA_NUMBER: Final = r"^[+-]?\d*(\d|,\d+)$"
 
 
-def read_csv(
-    source: ByteSource,
-    csv_format: CsvFormat,
-    *,
-    text_columns: Sequence[str] = (),
-    missing: Sequence[str],
-) -> Any:
+def read_csv(source: ByteSource, csv_format: CsvFormat, *, missing: Sequence[str]) -> Any:
     """Read a CSV file as an Arrow table; the type of a column fits all of its cells.
 
-    `text_columns` are text whatever they hold; `missing` are the cells of text columns that mean a
-    missing value.
+    `missing` are the cells of text columns that mean a missing value.
     """
     file = CsvText(source, csv_format)
-    table = _parse(file, text_columns)
+    table = _parse(file)
     if not file.dialect.decimal_known and _has_decimal_commas(file, table):
         file = CsvText(source, replace(csv_format, decimal=","))
-        table = _parse(file, text_columns)
+        table = _parse(file)
     table = _drop_empty_unnamed(table, file.dialect)
-    table = _with_thousands(table, file, kept=text_columns)
+    table = _with_thousands(table, file)
     for message in csv_warnings(table, source.name, missing, decimal=file.dialect.decimal):
         warn_caller(message)
     return _with_missing_text(table, missing)
@@ -68,6 +61,12 @@ class CsvText:
         self.source, self.csv_format = source, csv_format
         self.codec = _find_codec(csv_format.encoding, source.head)
         self.dialect = detect_dialect(self._first_rows(), csv_format, source.name)
+
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns that are text whatever they hold."""
+        asked = (*self.csv_format.text_columns, *self.dialect.quoted_numbers)
+        return [name for name in self.dialect.header if name in asked]
 
     def _first_rows(self) -> str:
         head = _Utf8Stream(io.BytesIO(self.source.head), self.codec, self.source.name)
@@ -185,13 +184,13 @@ class CsvText:
             )
 
 
-def _parse(file: CsvText, text_columns: Sequence[str]) -> Any:
+def _parse(file: CsvText) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     if file.has_no_rows:
         return pa.table({name: pa.nulls(0) for name in file.dialect.header})
-    types = dict.fromkeys([*text_columns, *file.dialect.quoted_numbers], pa.string())
+    types = dict.fromkeys(file.text_columns, pa.string())
     for block_size in _BLOCK_SIZES:
         options = file.options(block_size=block_size, types=types)
         with file.stream() as stream:
@@ -273,14 +272,14 @@ def _drop_empty_unnamed(table: Any, dialect: CsvDialect) -> Any:
     return table.drop_columns(empty)
 
 
-def _with_thousands(table: Any, file: CsvText, kept: Sequence[str]) -> Any:
+def _with_thousands(table: Any, file: CsvText) -> Any:
     """Make columns of numbers with the given thousands separator numbers, except those to keep."""
     separator = file.csv_format.thousands
     if separator is None:
         return table
     for index, name in enumerate(table.column_names):
         column = table.column(index)
-        if column.type != "string" or name in kept:
+        if column.type != "string" or name in file.csv_format.text_columns:
             continue
         texts = nullify(column, (*MISSING_NUMBERS, *file.csv_format.missing))
         if not has_separator(texts, separator):

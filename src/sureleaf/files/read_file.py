@@ -45,7 +45,6 @@ BATCH_ROWS: Final = 1 << 16
 def read_file(
     path: str | os.PathLike[str],
     *,
-    text_columns: Sequence[str] = (),
     missing: Sequence[str] = ("",),
     csv: CsvFormat | None = None,
 ) -> Any:
@@ -63,8 +62,7 @@ def read_file(
     Of an Excel workbook (.xlsx), the first sheet is read, whose first row has the names; this needs
     ``pip install sureleaf[excel]``. Nominal columns of an ARFF file are categories.
 
-    `text_columns` (such as ``schema.text_columns`` of a fitted model) are text even if all cells
-    look like numbers. `missing` are the cells of text columns that mean a missing value; in columns
+    `missing` are the cells of text columns that mean a missing value; in columns
     of numbers or dates, NA, NaN, null, ? and similar marks do, too.
 
     Wrong rows, damaged bytes and repeated names are errors with the place. Columns without a name,
@@ -85,7 +83,7 @@ def read_file(
     with reading(source):
         if source.format == "csv":
             all_missing = [*missing, *csv_format.missing]
-            return read_csv(source, csv_format, text_columns=text_columns, missing=all_missing)
+            return read_csv(source, csv_format, missing=all_missing)
         if source.format in ("arff", "excel"):
             return read_whole(source)
         is_parquet = source.format == "parquet"

@@ -146,6 +146,13 @@ def _is_cheapest(weights: FloatArray, cost: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(expected <= least + TIE * largest * total)
 
 
+def mean_error_cost(cost: FloatArray, class_counts: NDArray[Any]) -> float:
+    """Return what a wrong decision costs on average beyond the right one, all equally frequent."""
+    shares = class_counts / class_counts.sum()
+    beyond = (cost - np.diag(cost)[:, np.newaxis]).sum(axis=1)
+    return float(shares @ beyond) / (len(cost) - 1)
+
+
 def number_matrix(cost: ArrayLike) -> FloatArray:
     """Return costs as an array of numbers; its shape is not checked."""
     try:

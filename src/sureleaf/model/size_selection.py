@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import FloatArray
 from sureleaf.folds import enough_folds
-from sureleaf.levels.decisions import CostRule, predicted_class
+from sureleaf.levels.decisions import CostRule, mean_error_cost, predicted_class
 from sureleaf.model.leaf_counts import split_rows
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import LeafEstimate, sized_probabilities
@@ -197,8 +197,7 @@ def unit_of_costs(tree: Tree, rule: CostRule | None) -> FloatArray:
     """
     mean = 1.0
     if rule is not None:
-        shares = tree.class_counts[0] / tree.class_counts[0].sum()
-        mean = float(shares @ rule.regret.sum(axis=1)) / (len(rule) - 1)
+        mean = mean_error_cost(rule.regret, tree.class_counts[0])
     factor = 1.0 / mean if mean > 0 else 1.0
     return np.array([factor, factor**2, 1.0, 1.0])
 

@@ -31,7 +31,7 @@ References
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -178,22 +178,21 @@ def share_test(starts: Starts, limit: float, alpha: float, *, rises: bool) -> li
     counts = np.array([one for _, one in starts])
     low, high = confidence_sequence(counts[:, 0], counts.sum(axis=1), alpha / 2)
     limits = np.minimum(high, limit) if rises else np.maximum(low, limit)
-
-    def likely(share: float, goal: float) -> Callable[[Counts], NDArray[np.intp]]:
-        def found(since: Counts) -> NDArray[np.intp]:
-            most = capital_limit(since[:, 0], since.sum(axis=1), share, rises=rises)
-            return np.flatnonzero(most >= goal)
-
-        return found
-
     tests = []
     for index, ((row, own), share) in enumerate(zip(starts, limits.tolist(), strict=True)):
         if LEAST_SHARE < share < 1.0 - LEAST_SHARE:
             gains = np.array([1.0 - share, -share])
             goal = -float(np.log(alpha * start_share(index)))
             bets = log_bets(gains if rises else -gains)
-            tests.append(Started(row, own, bets, goal, likely(share, goal)))
+            may_alarm = partial(_may_alarm, share=share, goal=goal, rises=rises)
+            tests.append(Started(row, own, bets, goal, may_alarm))
     return tests
+
+
+def _may_alarm(since: Counts, *, share: float, goal: float, rises: bool) -> NDArray[np.intp]:
+    """Return which counts may have a capital that is an alarm, by its quick limit."""
+    most = capital_limit(since[:, 0], since.sum(axis=1), share, rises=rises)
+    return np.flatnonzero(most >= goal)
 
 
 @dataclass(frozen=True, eq=False)

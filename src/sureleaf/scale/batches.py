@@ -585,7 +585,7 @@ def _spill_csv(file: CsvText, path: str) -> None:
         pa.timestamp("ns"), pa.float64(), pa.string(),
     ]  # fmt: skip
     types = dict.fromkeys(file.dialect.header, pa.null())
-    types |= dict.fromkeys(file.dialect.quoted_numbers, pa.string())
+    types |= dict.fromkeys(file.text_columns, pa.string())
     while (refused := _try_csv(file, types, path)) is not None:
         types[refused] = ladder[ladder.index(types[refused]) + 1]
     long = _long_integer_columns(path)
@@ -626,7 +626,9 @@ def _convert_thousands(file: CsvText, path: str) -> None:
         reader = pa.ipc.open_file(opened)
         schema = reader.schema
         marks = {
-            index: [".", ","] for index, kind in enumerate(schema.types) if kind == pa.string()
+            index: [".", ","]
+            for index, field in enumerate(schema)
+            if field.type == pa.string() and field.name not in file.csv_format.text_columns
         }
         separated = set()
         for batch in record_batches(reader):

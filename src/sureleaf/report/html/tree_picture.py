@@ -22,14 +22,14 @@ END, GAP, LINE = 36.0, 6.0, 13.0
 FONT, SMALL = 13.0, 11.5
 CURVE, THICKEST = 26.0, 24.0
 
-Node = Mapping[str, Any]
+PlainNode = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Branch:
     """A node as it is shown, with the test that leads to it."""
 
-    node: Node
+    node: PlainNode
     test: str
     value: str
     title: str
@@ -83,7 +83,7 @@ def _shown(document: Mapping[str, Any], deepest: int) -> set[int]:
     return shown
 
 
-def _branch(document: Mapping[str, Any], node: Node, shown: set[int]) -> Branch:
+def _branch(document: Mapping[str, Any], node: PlainNode, shown: set[int]) -> Branch:
     nodes = document["tree"]["nodes"]
     children = tuple(_branch(document, nodes[one], shown) for one in node["children"])
     leaves = [one for one in _leaves_under(nodes, node) if one["flagged"]]
@@ -104,7 +104,7 @@ def _branch(document: Mapping[str, Any], node: Node, shown: set[int]) -> Branch:
     return Branch(node, test, value, title, f"{n_leaves:,} leaves{flagged} · {rows}", len(leaves))
 
 
-def _leaves_under(nodes: Sequence[Node], node: Node) -> list[Node]:
+def _leaves_under(nodes: Sequence[PlainNode], node: PlainNode) -> list[PlainNode]:
     found, waiting = [], [node]
     while waiting:
         one = waiting.pop()
@@ -114,7 +114,7 @@ def _leaves_under(nodes: Sequence[Node], node: Node) -> list[Node]:
     return found
 
 
-def _leaf_words(document: Mapping[str, Any], node: Node, rows: str) -> tuple[str, str]:
+def _leaf_words(document: Mapping[str, Any], node: PlainNode, rows: str) -> tuple[str, str]:
     """Return the prediction, and what is known about it."""
     data, tree, quality = document["data"], document["tree"], document["quality"]
     sure = f"sure {_sure(node['confidence'])}"
@@ -134,7 +134,7 @@ def _sure(confidence: float | None) -> str:
     return formatting.percent(confidence, 0)
 
 
-def _test(document: Mapping[str, Any], node: Node) -> tuple[str, str]:
+def _test(document: Mapping[str, Any], node: PlainNode) -> tuple[str, str]:
     """Return the test that leads to a node, and its part after the column."""
     if node["parent"] is None:
         return "", ""

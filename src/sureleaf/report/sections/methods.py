@@ -8,6 +8,7 @@ import numpy as np
 from sureleaf.estimators import TreeClassifier
 from sureleaf.folds import ENOUGH_TESTED
 from sureleaf.formatting import level_percent, percent, upper_first
+from sureleaf.levels.decisions import mean_error_cost
 from sureleaf.model.fitting import BY_FOLDS, size_margin
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import report_tree
@@ -111,8 +112,7 @@ def _mean_error_cost(results: ReportResults) -> float | None:
         return None
     cost = np.asarray(results.request.cost, dtype=np.float64)
     counts = np.bincount(results.evaluation.truth, results.row_weights, minlength=len(cost))
-    regret = (cost - np.diag(cost)[:, np.newaxis]).sum(axis=1) / (len(cost) - 1)
-    return float(counts @ regret / counts.sum())
+    return mean_error_cost(cost, counts)
 
 
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:

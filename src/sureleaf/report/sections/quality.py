@@ -213,7 +213,7 @@ class QualitySection:
 
 def quality_section(results: ReportResults) -> QualitySection:
     """Measure the out-of-fold predictions and find the cheapest decisions."""
-    predictions = OutOfFold(results.evaluation)
+    predictions = PooledPredictions(results.evaluation)
     k, positive = len(results.labels), results.evaluation.positive_code
     confusion, cost = predictions.confusion(k), _cost(results)
     scores = _scores(predictions, k, positive, results.request.seed)
@@ -239,7 +239,7 @@ def quality_section(results: ReportResults) -> QualitySection:
     )
 
 
-class OutOfFold:
+class PooledPredictions:
     """All out-of-fold predictions; those of one row share its weight."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -259,7 +259,9 @@ class OutOfFold:
         return np.asarray(table.reshape(k, k).round(9), dtype=np.float64)
 
 
-def _scores(predictions: OutOfFold, k: int, positive: int, seed: int) -> BinaryScores | ClassScores:
+def _scores(
+    predictions: PooledPredictions, k: int, positive: int, seed: int
+) -> BinaryScores | ClassScores:
     weight = predictions.weight
     if k == 2:
         rounded = predictions.probabilities[:, positive].round(DIGITS)
@@ -364,7 +366,7 @@ def _by_class(results: ReportResults, confusion: NDArray[np.float64]) -> list[Cl
     return rates
 
 
-def _roc(results: ReportResults, predictions: OutOfFold) -> RocCurve | None:
+def _roc(results: ReportResults, predictions: PooledPredictions) -> RocCurve | None:
     code, level = results.evaluation.positive_code, results.request.level
     is_positive = predictions.truth == code
     if is_positive.all() or not is_positive.any():
@@ -408,7 +410,7 @@ def _area_of(code: int) -> Any:
     return value
 
 
-def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationCurve:
+def _calibration(results: ReportResults, predictions: PooledPredictions) -> CalibrationCurve:
     code, level = results.evaluation.positive_code, results.request.level
     curve = results.evaluation.calibration(level=level)
     error = expected_calibration_error(
@@ -447,7 +449,7 @@ def _calibration(results: ReportResults, predictions: OutOfFold) -> CalibrationC
     )
 
 
-def _net_benefit(results: ReportResults, predictions: OutOfFold) -> NetBenefitCurve | None:
+def _net_benefit(results: ReportResults, predictions: PooledPredictions) -> NetBenefitCurve | None:
     """Return the decision curve for thresholds at which the tree could change a decision."""
     code = results.evaluation.positive_code
     if len(results.labels) != 2:
