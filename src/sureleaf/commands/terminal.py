@@ -270,8 +270,7 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
         )
     cost = model.complete_model().expected_cost()
     if cost is None:
-        low, high = percent(levels.low), percent(levels.high)
-        known = f", {level_percent(level)} interval {low} to {high}"
+        known = f", {level_percent(level)} interval {interval(levels.low, levels.high)} %"
         ends = "" if math.isnan(levels.low) else known
         expected = f"predict [bold]{useful}[/bold] of unseen rows correctly (utility{ends})"
     else:

@@ -20,7 +20,7 @@ from sureleaf.report.audit_report import MEASURE_WORDS
 from sureleaf.report.document import PAGES, embedded_values
 from sureleaf.report.document_schema import REPORT_SCHEMA
 from sureleaf.report.html.tree_picture import class_colour, tree_picture
-from sureleaf.report.sections.answer import QUESTIONS
+from sureleaf.report.sections.answer import QUESTIONS, two_digits
 from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.tree import by_column
 
@@ -296,6 +296,7 @@ def _environment() -> Environment:
         "amount": formatting.amount,
         "bar_heights": bar_heights,
         "class_colour": class_colour,
+        "two_digits": two_digits,
         "count": formatting.count,
         "lead_value": lead_value,
         "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),

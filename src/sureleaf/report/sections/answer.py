@@ -561,14 +561,14 @@ def _use(parts: _Parts, rows: str) -> Sentence:
     needed = [node.total_rows_needed for node in flagged if node.total_rows_needed is not None]
     if needed and len(needed) == len(flagged):
         what = "would settle it" if len(flagged) == 1 else "would settle all of them"
-        rows = f"About {_rounded(max(needed)):,} rows in all {what}. {rows}"
+        rows = f"About {two_digits(max(needed)):,} rows in all {what}. {rows}"
     elif len(flagged) == 1 and flagged[0].n > 0:
         tie = "its decisions cost nearly the same" if parts.tree.at_costs else "it is nearly a tie"
         rows = f"More rows may not settle it: {tie}. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
 
 
-def _rounded(rows: int) -> int:
+def two_digits(rows: int) -> int:
     """Round a number of rows up to two digits."""
     unit = int(10 ** max(len(str(rows)) - 2, 0))
     return -(-rows // unit) * unit
@@ -614,7 +614,7 @@ def _rare_help(parts: _Parts) -> str:
     if n_rare < RARE_ROWS_WANTED:
         help_ += (
             f" Or collect more: {count_of(n_rare, 'rare row')} cannot show how good a model is; "
-            f"{RARE_ROWS_WANTED} are recommended, about {_rounded(more):,} rows in all."
+            f"{RARE_ROWS_WANTED} are recommended, about {two_digits(more):,} rows in all."
         )
     return help_
 
