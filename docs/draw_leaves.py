@@ -92,7 +92,7 @@ def picture() -> str:
         text(
             30,
             314,
-            "Bar: interval of the true proportion. "
+            "Bar: true share of the majority class (50% or more). "
             "Confidence: estimated probability that the majority is the true one.",
             size=12,
             colour=GREY,

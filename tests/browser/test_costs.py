@@ -158,7 +158,11 @@ def test_rows_at_half_that_the_tree_names_otherwise_are_explained(
 def test_more_classes_are_decided_by_least_expected_cost(show: Show, n_classes: int) -> None:
     made = document(n_leaves=4, labels=[f"class {i}" for i in range(n_classes)])
     rows, cost = made["quality"]["scores"]["rows"], made["quality"]["cost"]
+    made["quality"]["confusion"] = cheapest_classes(rows, cost)
+    assert note(show(made), "ties") is None
+    made["quality"]["confusion"][0][0] += 1  # the tree decides a tie in another way
     page = show(made)
+    assert str(note(page, "ties")).startswith("Of classes that tie, the first one counts here.")
     assert matrix(page) == cheapest_classes(rows, cost)
     draw = random.Random(1)
     cost = [list(line) for line in cost]
@@ -173,6 +177,7 @@ def test_more_classes_are_decided_by_least_expected_cost(show: Show, n_classes: 
             f'#cost-table input[data-actual="{actual}"][data-predicted="{predicted}"]', str(paid)
         )
     assert matrix(page) == cheapest_classes(rows, cost)
+    assert note(page, "ties") is None
     assert number(page, "#cost-now") == pytest.approx(
         cost_a_row(cheapest_classes(rows, cost), cost), abs=1e-12
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Show
-from tests.report.page_documents import document
+from tests.report.page_documents import document, estimate
 
 SECTIONS = [
     "answer",
@@ -48,6 +48,7 @@ def test_every_section_is_there_and_fits_a_desk_and_a_phone(
 def test_verdicts_of_many_words_are_not_cut(show: Show) -> None:
     made = document(n_leaves=3)
     for row in made["models"]["rows"]:
+        row["auc"] = estimate(0.912)
         if row["comparison"]:
             row["comparison"]["words"] = "better, but perhaps by less than 1 percentage point"
     page = show(made)
@@ -55,6 +56,7 @@ def test_verdicts_of_many_words_are_not_cut(show: Show) -> None:
         page.set_viewport_size({"width": width, "height": 800})
         place = page.get_by_role("region", name="Table of models", exact=True)
         assert place.evaluate("one => one.scrollWidth <= one.clientWidth"), width
+        assert "AUC 0.912" in place.inner_text()
 
 
 OVERLAPS = """chart => {
@@ -99,8 +101,8 @@ def test_a_single_leaf_and_what_is_null_are_drawn_too(show: Show) -> None:
     made = document(n_leaves=1)
     made["quality"] |= {"roc": None, "calibration": None}
     made["error"] |= {"bootstrap": None, "curve": None}
-    for estimate in (made["answer"]["lead"], *made["simplicity"]["sizes"]):
-        estimate |= {"low": None, "high": None}
+    for one in (made["answer"]["lead"], *made["simplicity"]["sizes"]):
+        one |= {"low": None, "high": None}
     page = show(made)
     assert page.locator("#tree-view [role=treeitem]").count() == 1
     assert page.locator("main > section").count() == len(SECTIONS)

@@ -198,13 +198,13 @@ def test_training_rows_of_a_forest_are_not_called_unseen(capsys, files):
     text = " ".join(out.split())
     assert err == ""
     assert text.count("look like training rows") == 1
-    assert "If they are its training rows, give --rows training." in text
+    assert "If these are its training rows, give --rows training." in text
     assert "rows='training'" not in text
     assert "unseen rows correctly" not in text
     _, _, err = run(capsys, *arguments, "--json")
     assert err.count("\n") == 1
     assert "look like training rows" in err
-    assert "If they are its training rows, give --rows training." in err
+    assert "If these are its training rows, give --rows training." in err
     page = (files / "seen.html").read_text(encoding="utf-8")
     assert "unseen rows predicted correctly" not in page
 

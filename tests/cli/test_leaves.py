@@ -19,7 +19,7 @@ def test_leaves_show_their_levels_and_what_would_repair_the_flagged_ones(capsys)
     assert code == 0
     assert "A tree with 3 leaves, which hold 57 rows" in out
     assert "2 leaves are flagged" in out
-    assert "interval 62.4 % to 91.8 %" in " ".join(out.split())
+    assert "interval 62.4 to 91.8 %" in " ".join(out.split())
     assert "more in this leaf, about" in out
     assert "Leaf 3: merge with 4" in out
 

@@ -138,7 +138,7 @@ def test_models_of_scikit_learn_are_fitted_to_a_sample_of_a_large_table() -> Non
     logistic, forest, given = found.models[-3:]
     assert (logistic.name, forest.name) == ("logistic regression", "random forest")
     assert "GaussianNB" in given.name
-    assert given.description.startswith("given by you")
+    assert given.description.startswith("your own choice")
     for model in (logistic, forest):
         assert "fitted to 30 of the rows, because the table is large" in model.description
     matrix = numeric_matrix(table)

@@ -173,7 +173,7 @@ def _show(
         show("", Text(f"Page: {page}"))
 
 
-_ADVICE = "If they are its training rows, give --rows training."
+_ADVICE = "If these are its training rows, give --rows training."
 
 
 def _echo(result: "Audit", answer: "AuditAnswer") -> None:

@@ -181,7 +181,7 @@ def _plan_splits(given: dict[str, Any], words: list[str]) -> "SplitsPlan":
 
 
 _ASSUMED = (
-    "[dim]By (5) and (6): the node has exactly so many rows, and its p_max is known. sureleaf "
+    "[dim]By (5) and (6): the node has exactly that many rows, and its p_max is known. sureleaf "
     "leaves gives the rows that a fitted leaf needs, whose accuracy is estimated.[/dim]"
 )
 _ROUNDED_SHARE = 5e-4

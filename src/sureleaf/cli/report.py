@@ -124,7 +124,7 @@ def report(
             tree=_tree(model, tree, question.X),
             labels=options.read_names(label or (), question.y),
             unit=unit,
-            against=[read_model(name, question.X) for name in against or ()],
+            against=[read_model(name, question.X, "--against") for name in against or ()],
         )
     _write(result, page, as_json, save_model, one_page=one_page)
     if str(as_json) != "-":

@@ -29,8 +29,8 @@ _TRUSTED = ("sureleaf", "sklearn")
 # ---- an expression -----------------------------------------------------------------------------
 
 
-def read_model(text: str, X: Any) -> Any:
-    """Return the classifier that a text names, ready for the columns of X.
+def read_model(text: str, X: Any, option: str = "--model") -> Any:
+    """Return the classifier that a text of an option names, ready for the columns of X.
 
     The text is a class of sureleaf by its name, or of another library by its full name, with or
     without parameters, which may be such classes again. For classifiers of other libraries, each
@@ -57,9 +57,9 @@ def read_model(text: str, X: Any) -> Any:
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as problem:
         reason = "it cannot be read" if isinstance(problem, SyntaxError) else str(problem)
         raise InvalidArgumentError(
-            "--model must be a classifier with its parameters, such as TreeClassifier(pruning=None)"
-            f" or sklearn.naive_bayes.GaussianNB; got {text!r}: {reason.rstrip('.?')}"
-            f"{'?' if reason.endswith('?') else '.'}"
+            f"{option} must be a classifier with its parameters, such as "
+            "TreeClassifier(pruning=None) or sklearn.naive_bayes.GaussianNB; "
+            f"got {text!r}: {reason.rstrip('.?')}{'?' if reason.endswith('?') else '.'}"
         ) from None
     return model if type(model).__module__.startswith("sureleaf") else _with_numbers(model, X)
 

@@ -278,8 +278,7 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
         return f"{tree} {_training_levels(levels.utility, levels.confidence)}"
     cost, rows = model.complete_model().expected_cost(), _rows(model.class_weight is not None)
     if cost is None:
-        low, high = percent(levels.low), percent(levels.high)
-        known = f", {level_percent(level)} interval {low} to {high}"
+        known = f", {level_percent(level)} interval {interval(levels.low, levels.high)} %"
         ends = "" if math.isnan(levels.low) else known
         expected = f"predict [bold]{useful}[/bold] of {rows} correctly (utility{ends})"
     else:

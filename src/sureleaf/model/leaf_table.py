@@ -48,7 +48,7 @@ def _question_of_rows_needed(levels_from: str, n_tree: float | None) -> str:
     if levels_from == "training":
         return (
             "The rows needed are those of a leaf that gets its share of the rows of a tree, (9); "
-            "sureleaf plan gives those of a leaf with exactly so many rows, (5)."
+            "sureleaf plan gives those of a leaf with exactly that many rows, (5)."
         )
     return (
         "The rows needed allow for an accuracy that is estimated; sureleaf plan gives those of a "

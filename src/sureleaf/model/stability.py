@@ -188,7 +188,7 @@ class Stability:
         trees = f"{self.n_trees} trees grown on random halves of the rows"
         if self.n_splits == 1:
             return f"Its only split returned in {np.nanmax(self.returned):.0f} of {trees}."
-        splits = f"{self.n_returning} of its {self.n_splits} splits"
+        splits = f"{self.n_returning or 'None'} of its {self.n_splits} splits"
         return f"{splits} returned in more than half of {trees}."
 
     def to_plain(self) -> dict[str, Any]:

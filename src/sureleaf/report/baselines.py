@@ -260,7 +260,9 @@ def _rivals(
     for model in request.against:
         name = describe(model)
         X = request.X if _reads_tables(model) else matrix
-        rivals.append((name, f"given by you{'' if X is not matrix else f'; {columns}'}", model, X))
+        rivals.append(
+            (name, f"your own choice{'' if X is not matrix else f'; {columns}'}", model, X)
+        )
     return rivals
 
 

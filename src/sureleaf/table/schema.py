@@ -152,7 +152,7 @@ class Column:
             return "missing"
         if self.kind == "date":
             return iso_text(float(value), str(self.temporal))
-        return repr(float(value)).removesuffix(".0")
+        return repr(float(value) + 0.0).removesuffix(".0")  # -0.0 is written as 0
 
     def render_bound(self, value: float) -> str:
         """Write a threshold in a rule, rounded up to the digits that matter.

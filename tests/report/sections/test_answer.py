@@ -1,6 +1,7 @@
 """Sentences say what the numbers say."""
 
 import copy
+import re
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
@@ -117,6 +118,7 @@ def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> Non
 
 
 def test_the_best_other_model_is_named_where_it_is_shown_to_be_better(document: Document) -> None:
+    assert re.search(r"highest AUC(, | is )0\.\d{3}", document["models"]["text"])
     against_majority(document, -0.3, -0.1)
     others(document, -0.1, 0.1)
     assert "No other model is clearly more accurate." in told(document, "good").text

@@ -23,7 +23,6 @@ from sureleaf.report.html.tree_picture import class_colour, tree_picture
 from sureleaf.report.sections.answer import QUESTIONS
 from sureleaf.report.sections.decision import implied_threshold
 from sureleaf.report.sections.tree import by_column
-from sureleaf.table.schema import rounded_up
 
 AUDIT_SCHEMA = "sureleaf-audit/1"
 MAX_RULES = 150
@@ -297,6 +296,7 @@ def _environment() -> Environment:
         "amount": formatting.amount,
         "bar_heights": bar_heights,
         "class_colour": class_colour,
+        "two_digits": lambda rows: formatting.up_to_two_digits(round(rows)),
         "count": formatting.count,
         "lead_value": lead_value,
         "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),
@@ -315,7 +315,6 @@ def _environment() -> Environment:
         "upper_first": formatting.upper_first,
         "whole": whole,
         "number2": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\u2212"),
-        "two_digits": lambda rows: rounded_up(rows, 2),
         "prose": lambda text: text.replace(" %", f"{_SPACE}%"),
         "why_flagged": why_flagged,
     }

@@ -14,6 +14,7 @@ from sureleaf.formatting import (
     listed,
     percent,
     points,
+    share_value,
     signed_amount,
     signed_interval,
     upper_first,
@@ -343,6 +344,25 @@ def leading_rival(models: ModelsSection) -> Rival | None:
 
 def models_text(models: ModelsSection) -> str:
     """Say whether another model should be preferred."""
+    return f"{_preference(models)}{_highest_auc(models)}"
+
+
+def _highest_auc(models: ModelsSection) -> str:
+    """Name the model that ranks best, where another measure is compared."""
+    ranked = [row for row in models.rows if row.kind != "constant" and row.auc is not None]
+    best = max(ranked, key=lambda row: row.auc.value if row.auc else 0.0, default=None)
+    own = models.rows[0].auc
+    if models.measure == "auc" or best is None or best.auc is None or own is None:
+        return ""
+    if best is models.rows[0]:
+        return f" This tree has the highest AUC, {share_value(own.value)}."
+    return (
+        f" The highest AUC is {share_value(best.auc.value)} ({best.name}); this tree has "
+        f"{share_value(own.value)}."
+    )
+
+
+def _preference(models: ModelsSection) -> str:
     rival = leading_rival(models)
     if rival is None:
         return "The other models could not be compared on these rows."

@@ -464,19 +464,28 @@ def _net_benefit(results: ReportResults, predictions: PooledPredictions) -> NetB
     useful = curve.thresholds[curve.model > best_constant + 1e-12]
     text = "At no threshold is the tree better than treating all rows alike."
     if len(useful):
-        ends = f"{percent(useful[0], 0)} and {percent(useful[-1], 0)}"
-        text = (
-            f"For {_most(useful)} thresholds between {ends}, acting on the tree's probabilities "
-            "is better than acting on every row or on none."
-        )
+        text = _where_useful(useful)
     lines = np.array([curve.thresholds, curve.model, curve.treat_all])
     thresholds, model, treat_all = lines.tolist()
     return NetBenefitCurve(code, thresholds, model, treat_all, text)
 
 
-def _most(useful: NDArray[np.float64]) -> str:
-    """Say whether some thresholds are all those, one per cent apart, between their ends."""
-    return "all" if len(useful) == round(100 * (useful[-1] - useful[0])) + 1 else "most"
+def _where_useful(thresholds: NDArray[np.float64]) -> str:
+    """Name the longest run of thresholds, one per cent apart, that are useful.
+
+    Examples
+    --------
+    >>> _where_useful(np.array([0.07, 0.08, 0.09, 0.71]))[:38]
+    'For thresholds from 7 % to 9 % and for'
+    """
+    runs = np.split(thresholds, np.flatnonzero(np.diff(thresholds) > 0.015) + 1)
+    longest = max(runs, key=len)
+    others = " and for some others" if len(runs) > 1 else ""
+    ends = f"{percent(longest[0], 0)} to {percent(longest[-1], 0)}"
+    return (
+        f"For thresholds from {ends}{others}, acting on the tree's probabilities is better than "
+        "acting on every row or on none."
+    )
 
 
 def _text(results: ReportResults, confusion: NDArray[np.float64]) -> str:

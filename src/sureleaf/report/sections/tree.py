@@ -122,7 +122,7 @@ class Node:
     ] = None
     total_rows_needed: Annotated[
         int | None,
-        "Rows of the whole table that would bring so many into the leaf; null if not known.",
+        "Rows of the whole table that would bring that many into the leaf; null if not known.",
     ] = None
     flagged: Annotated[
         bool | None,

@@ -125,11 +125,12 @@
     line.replaceChildren(...parts);
   }
 
-  // At exactly one half, the rule of the threshold and that of the tree may differ.
+  // In a tie, at exactly one half with two classes, this rule and that of the tree may differ.
   function tieNote(confusion) {
-    if (!binary || state.threshold !== 0.5 || !scores.score.includes(0.5)) return null;
     const plain = quality.confusion, apart = (one, other) => one.some((line, a) => line.some((rows, p) => Math.abs(rows - other[a][p]) > 0.005));
     if (!apart(confusion, plain)) return null;
+    if (!binary && !scores.sampled && String(cost) === String(quality.cost)) return "Of classes that tie, the first one counts here. The tree itself may predict another one, so this matrix differs from the one above.";
+    if (!binary || state.threshold !== 0.5 || !scores.score.includes(0.5)) return null;
     const yes = labels[positive], no = labels[1 - positive];
     const above = decisions.atThreshold(scores, positive, 0.5 + 1e-9);
     const named = apart(above, plain) ? `${yes} for some of them and ${no} for others` : no;

@@ -518,7 +518,8 @@
     const list = element("dl", {});
     const add = (name, value) => list.append(element("dt", {}, name), element("dd", {}, value));
     add("Rows", S.count(node.n));
-    add(report.tree.at_costs && isLeaf(node) ? "Decides" : "Predicts", S.label(node.prediction));
+    const verb = report.tree.at_costs ? "decide" : "predict";
+    add(isLeaf(node) ? `${S.upperFirst(verb)}s` : `Would ${verb}`, S.label(node.prediction));
     if (!isLeaf(node)) {
       add("Probability", S.percent(node.probability));
       add("Tests", report.tree.columns[node.column].name);
