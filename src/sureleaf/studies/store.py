@@ -367,7 +367,7 @@ class Store:
                 try:
                     cursor.execute("PRAGMA journal_mode = WAL")
                 except sqlite3.OperationalError as problem:
-                    is_busy = problem.sqlite_errorcode == sqlite3.SQLITE_BUSY
+                    is_busy = problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # or extended
                     if not is_busy or time.monotonic() > give_up:
                         raise StoreError(f"The store {self._shown} failed: {problem}.") from problem
                     time.sleep(0.02)
