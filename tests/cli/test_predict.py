@@ -189,7 +189,7 @@ def lines(n: int) -> Iterator[bytes]:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_memory_does_not_grow_with_the_rows(model: Any, tmp_path: Path) -> None:
-    pipe, n_rows = tmp_path / "pipe", 600_000
+    pipe, n_rows = tmp_path / "pipe", 1_000_000
 
     def pour() -> None:
         with pipe.open("wb") as file:
