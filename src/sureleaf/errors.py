@@ -299,8 +299,9 @@ _PACKAGE_FOLDER = os.path.dirname(os.path.abspath(sureleaf.__file__)) + os.sep
 def warn_caller(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user's code that called Sureleaf, however deep the call goes.
 
-    Through scikit-learn, one line may call many times, as for the folds of a cross-validation: it
-    is warned once. Python's own registry does not see to that, as scikit-learn changes its filters.
+    Through scikit-learn, one line may predict many times, as for the folds of a cross-validation:
+    it is warned once of categories that its model has not seen. Python's own registry does not see
+    to that, as scikit-learn changes its filters.
     """
     frame, level = sys._getframe(1), 2  # noqa: SLF001 - documented by Python
     through_others = False
@@ -310,13 +311,15 @@ def warn_caller(message: str | Warning, category: type[Warning] = UserWarning) -
             break
         through_others |= is_other
         frame, level = frame.f_back, level + 1
-    line = (id(frame), frame.f_lasti, category) if through_others else None
-    if line is None or _last_line != [line]:
-        warnings.warn(message, category, stacklevel=level)
+    if through_others and category is UnseenCategoryWarning:
+        line = (id(frame), frame.f_lasti)
+        if _last_line == [line]:
+            return
         _last_line[:] = [line]
+    warnings.warn(message, category, stacklevel=level)
 
 
-_last_line: list[tuple[int, int, type[Warning]] | None] = []
+_last_line: list[tuple[int, int]] = []
 
 
 def optional_library(name: str, *, needed: str = "for this") -> Any:
