@@ -9,9 +9,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.folds import hold_out
-from sureleaf.model.leaf_counts import count_leaves
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.tree import TrainingRows, Tree, count_nodes
+from sureleaf.tree.routing import count_leaves
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 from benchmarks.quality.promises.levels import TWO_POINTS
 from benchmarks.quality.promises.record import Promise, coverage
 from sureleaf import BaggedTreesClassifier
-from sureleaf.model.calibration import fit_calibration
+from sureleaf.model.out_of_bag import fit_calibration
 
 Array = np.ndarray
 Population = tuple[int, Callable[[Array], Array]]

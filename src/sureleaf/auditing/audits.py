@@ -31,9 +31,8 @@ from sureleaf.evaluation.measures import calibration_line
 from sureleaf.formatting import interval, level_percent, measure_value, percent
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable, json_value
-from sureleaf.model.leaf_table import kind_of_confidence
+from sureleaf.model.leaf_table import kind_of_confidence, rows_of_theory
 from sureleaf.model.node_levels import levels_of_counts
-from sureleaf.model.weak_leaves import rows_of_theory
 
 Newness = Literal["compared", "stated", "unknown", "seen", "training"]
 

@@ -33,6 +33,7 @@ from sureleaf.model.out_of_bag import (
     OutOfBagLevels,
     OutOfBagSums,
     draw_bag,
+    fit_calibration,
     missing_rows,
     out_of_bag_evidence,
     out_of_bag_sums,
@@ -269,8 +270,6 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
             return model, None
         if rows is None:
             raise missing_rows()
-        from sureleaf.model.calibration import fit_calibration  # loads linear models
-
         sums = self._out_of_bag_sums(model, rows, template)
         weights, class_factors = rows.weights, _class_factors(template, model.classes, rows)
         if class_factors is not None:  # calibration to unweighted rows would undo the weights

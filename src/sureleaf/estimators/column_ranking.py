@@ -22,9 +22,7 @@ from sureleaf.arguments import (
 from sureleaf.folds import fold_numbers
 from sureleaf.levels.competing_splits import split_text
 from sureleaf.model.column_table import ColumnTable
-from sureleaf.model.cross_fitting import levels_of_rounds, predict_out_of_fold
-from sureleaf.model.fold_trees import FoldRows
-from sureleaf.model.leaf_counts import LeafCounts, count_leaves
+from sureleaf.model.cross_fitting import FoldRows, levels_of_rounds, predict_out_of_fold
 from sureleaf.model.leaf_table import kind_of_confidence
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
@@ -33,6 +31,7 @@ from sureleaf.random_streams import draw_seed
 from sureleaf.table import EncodedTable, Schema, encode_labels, read_table
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, thread_map
+from sureleaf.tree.routing import LeafCounts, count_leaves
 
 _ONE_SPLIT = GrowthRules("entropy", "multiway", max_depth=1, min_samples_leaf=1.0)
 

@@ -35,7 +35,6 @@ from sureleaf.model.cross_fitting import cross_fit_levels
 from sureleaf.model.explanation import Explanation
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.halves import with_stability
-from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.leaf_table import FittedLevels, LeafTable, RowLevels
 from sureleaf.model.refits import TreeRefits
 from sureleaf.model.seen_rows import seen_rows
@@ -63,6 +62,7 @@ from sureleaf.scale import (
 )
 from sureleaf.table import Schema
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
+from sureleaf.tree.routing import LeafCounts
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

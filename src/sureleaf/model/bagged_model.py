@@ -9,7 +9,7 @@ fingerprints of them.
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ from sureleaf import _kernel
 from sureleaf.arguments import FloatArray, thread_count
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.model.column_table import ColumnTable
-from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.out_of_bag import (
     AccuracyByProbability,
+    Calibration,
     OutOfBagEvidence,
     OutOfBagLevels,
     missing_rows,
@@ -48,9 +48,7 @@ from sureleaf.model.tree_model import (
 from sureleaf.probability import LeafEstimate
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree, impurity_importances
-
-if TYPE_CHECKING:
-    from sureleaf.model.calibration import Calibration
+from sureleaf.tree.routing import LeafCounts
 
 # ---- results ---------------------------------------------------------------------------------
 
@@ -141,7 +139,7 @@ class BaggedModel(DecidingModel):
     weights: str
     seed: int
     max_samples: int | float = 1.0
-    calibration: "Calibration | None" = None
+    calibration: Calibration | None = None
     out_of_bag: OutOfBagEvidence | None = None
     cost: FloatArray | None = None
     seen: SeenRows | None = None
@@ -375,12 +373,10 @@ class BaggedModel(DecidingModel):
         return model
 
 
-def _calibration_from(state: State, n_classes: int) -> "Calibration | None":
+def _calibration_from(state: State, n_classes: int) -> Calibration | None:
     method = state.header.get("calibration")
     if method is None:
         return None
-    from sureleaf.model.calibration import Calibration  # loads linear models
-
     if method not in ("sigmoid", "isotonic"):
         raise Damaged("its calibration has no method")
     n_maps = {1: 0, 2: 1}.get(n_classes, n_classes)

@@ -20,6 +20,8 @@ constants and what each is worth.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -28,8 +30,14 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.folds import ENOUGH_TESTED, enough_folds, fold_numbers
 from sureleaf.levels.decisions import CostRule, predicted_class
-from sureleaf.model.fitting import TreeSettings
-from sureleaf.model.fold_trees import FoldRows, fold_trees
+from sureleaf.model.fitting import (
+    PenaltyRule,
+    TreeSettings,
+    build,
+    grow_unpruned,
+    merge_if_wanted,
+    penalty_rule,
+)
 from sureleaf.model.leaf_calibration import (
     LeafStrength,
     error_concentration,
@@ -46,11 +54,12 @@ from sureleaf.model.node_levels import (
     tree_strength,
     without_class,
 )
+from sureleaf.model.size_selection import N_FOLDS
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import LeafEstimate
 from sureleaf.progress import track
 from sureleaf.random_streams import ROUND, seed_for, shuffled
-from sureleaf.tree import TrainingRows, Tree, mixture, route
+from sureleaf.tree import TrainingRows, Tree, cut, mixture, route, thread_map
 from sureleaf.tree.structure import row_sums
 
 MAX_ERROR = 0.01
@@ -77,21 +86,10 @@ def cross_fit_levels(
 
     At most 40 rounds of 10 trees are grown (with the default `cv`), and of 20 trees where a table
     of at most 1,000 rows has chosen the size of its tree by cross-validation. There are fewer
-    rounds from 2,500 rows on, and one from 50,000 rows on.
+    rounds from 2,500 rows on, and one from 50,000 rows on. Arguments are those of `cross_fit`.
 
-    Parameters
-    ----------
-    model : TreeModel
-        Fitted on these rows.
-    rows, settings, groups, n_threads
-        As for `cross_fit`.
-
-    Returns
-    -------
-    model : TreeModel
-        The same model with the accuracy of its nodes as evidence of its levels.
-    correct : ndarray of float64, shape (n_rows,)
-        The share of the rounds that predict each row correctly; NaN if no fold tests it.
+    Returns the model with the accuracy of its nodes as evidence of its levels, and the share of the
+    rounds that predict each row correctly: NaN if no fold tests it.
     """
     # Folds that the caller gives are the same in every round.
     given = not isinstance(settings.cv, int | np.integer)
@@ -123,20 +121,46 @@ def levels_of_rounds(
 
 
 @dataclass(frozen=True, eq=False)
+class FoldRows:
+    """Rows and the fold that tests each, -1 for none; what is encoded and sorted is shared."""
+
+    rows: TrainingRows
+    fold_of: NDArray[np.int64]
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of each row."""
+        return self.rows.row_weights
+
+    def every_fold(self) -> list[int]:
+        """Return the folds that test rows."""
+        folds: list[int] = np.unique(self.fold_of[self.tested()]).tolist()
+        return folds
+
+    def tested(self, folds: Sequence[int] | None = None) -> NDArray[np.bool_]:
+        """Whether a row is tested by one of these folds, or by any."""
+        in_fold = self.fold_of >= 0 if folds is None else np.isin(self.fold_of, folds)
+        return in_fold & (self.weights > 0)
+
+    def without(self, folds: Sequence[int]) -> TrainingRows:
+        """Return the rows with weight 0 in these folds."""
+        return self.rows.with_weights(np.where(np.isin(self.fold_of, folds), 0.0, self.weights))
+
+    def within(self, folds: Sequence[int]) -> TrainingRows:
+        """Return the rows with weight 0 outside these folds."""
+        return self.rows.with_weights(np.where(np.isin(self.fold_of, folds), self.weights, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
 class FoldLeaves:
     """The leaves of all fold trees: what is known of each, and what became of it.
 
-    Parameters
-    ----------
-    features : ndarray of float64, shape (n_leaves, n_features)
-        Their `leaf_features`.
-    predicted : ndarray of int, shape (n_leaves,)
-        Index of the class that each leaf predicts.
-    grown, tested : ndarray of float64, shape (n_leaves, n_classes)
-        Rows by class that grew the leaf, and that it was tested on.
-    shares : ndarray of float64, shape (n_leaves,)
-        Share of each leaf in the rows that grew its tree, times the share of the tested rows that
-        its tree predicts: the shares of all leaves sum to 1.
+    - `features`, shape (n_leaves, n_features): their `leaf_features`.
+    - `predicted`: index of the class that each leaf predicts.
+    - `grown`, `tested`, shape (n_leaves, n_classes): rows by class that grew the leaf, and that it
+      was tested on.
+    - `shares`: share of each leaf in the rows that grew its tree, times the share of the tested
+      rows that its tree predicts; they sum to 1.
     """
 
     features: FloatArray
@@ -155,20 +179,11 @@ class FoldLeaves:
 class OutOfFold:
     """Predictions of rows by trees that were grown without them.
 
-    Parameters
-    ----------
-    rows : ndarray of int, shape (n_tested,)
-        The rows that are tested.
-    weights : ndarray of float64, shape (n_tested,)
-        What each of them weighs.
-    correct : ndarray of float64, shape (n_tested,)
-        1 if the row is predicted correctly, 0 if not.
-    decided : ndarray of int, shape (n_tested,)
-        Index of the class that each row was predicted as.
-    leaf : ndarray of int, shape (n_tested,)
-        Which of the leaves predicted it, of several the heaviest.
-    leaves : FoldLeaves
-        The leaves of the trees that predicted.
+    - `rows`, `weights`: the rows that are tested, by number, and what each of them weighs.
+    - `correct`: 1 if the row is predicted correctly, 0 if not.
+    - `decided`: index of the class that each row was predicted as.
+    - `leaf`: which of the leaves predicted it, of several the heaviest.
+    - `leaves`: the leaves of the trees that predicted.
     """
 
     rows: NDArray[np.intp]
@@ -202,24 +217,8 @@ def cross_fit(
 ) -> OutOfFold:
     """Assign rows to folds and predict each fold by a tree grown on the others.
 
-    Fold trees are pruned as the tree was: see `sureleaf.model.fold_trees`.
-
-    Parameters
-    ----------
-    rows : TrainingRows
-        The rows that the model was fitted on.
-    settings : TreeSettings
-        Those that the fit resolved.
-    groups : ndarray of shape (n_rows,), optional
-        Rows of a group stay in one fold.
-    n_threads : int
-        Threads; the result does not depend on it.
-    number : int
-        Number of the round. Round 0 has the folds that the fit used.
-
-    Returns
-    -------
-    OutOfFold
+    `settings` are those that the fit resolved. Rows of one of the `groups` stay in one fold. The
+    result does not depend on `n_threads`. Round 0, by `number`, has the folds that the fit used.
     """
     seed = settings.seed if number == 0 else seed_for(settings.seed, ROUND, number)
     parts = FoldRows(rows, fold_numbers(rows.labels, settings.cv, seed=seed, groups=groups))
@@ -239,35 +238,9 @@ def predict_out_of_fold(
     *,
     rule: CostRule | None = None,
 ) -> OutOfFold:
-    """Predict the rows of each fold by the tree that was grown without it.
+    """Predict the rows of each fold by the tree that was grown without it; `trees` are by fold.
 
-    Parameters
-    ----------
-    parts : FoldRows
-        The rows in folds.
-    trees : dict
-        The trees by the fold that each was grown without.
-    estimate : LeafEstimate
-        From a tree and its counts to the class probabilities of its nodes.
-    rule : CostRule, optional
-        The costs that decide, if errors have different costs.
-
-    Returns
-    -------
-    OutOfFold
-        In large tables, of which few folds are tested, of at most 100,000 random rows per fold.
-
-    Examples
-    --------
-    >>> from sureleaf.probability import Frequency
-    >>> from sureleaf.table import read_table
-    >>> from sureleaf.tree import GrowthRules, grow
-    >>> table = read_table([[float(i)] for i in range(12)])
-    >>> rows = TrainingRows(table, np.repeat([0, 1], 6).astype(np.int32), 2)
-    >>> parts = FoldRows(rows, np.arange(12) % 3)
-    >>> trees = {fold: grow(parts.without([fold]), GrowthRules()) for fold in range(3)}
-    >>> predict_out_of_fold(parts, trees, Frequency()).correct_of(12).tolist()
-    [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    In large tables, of which few folds are tested, at most 100,000 random rows per fold are.
     """
     found: list[OutOfFold] = []
     for fold, tree in trees.items():
@@ -344,14 +317,9 @@ def _together(kind: type[Any], parts: Sequence[Any], **given: Any) -> Any:
 class RoundEstimate:
     """What one round of folds knows.
 
-    Parameters
-    ----------
-    accuracy : ndarray of float64, shape (n_nodes,)
-        Accuracy of every node on unseen rows.
-    strength : LeafStrength
-        How well this is known.
-    concentration : float
-        Rows by which the errors of a leaf are like those of the table: `error_concentration`.
+    - `accuracy`, shape (n_nodes,): accuracy of every node on unseen rows.
+    - `strength`: how well this is known.
+    - `concentration`: rows by which the errors of a leaf are like those of the table.
     """
 
     accuracy: FloatArray
@@ -364,20 +332,8 @@ def round_estimate(
 ) -> RoundEstimate:
     """Return the accuracy of every node by one round of folds, steps (b) to (d).
 
-    Parameters
-    ----------
-    model : TreeModel
-        The tree, grown on all rows.
-    rows : TrainingRows
-        The rows.
-    out_of_fold : OutOfFold
-        Their predictions by fold trees.
-    class_share : float
-        The part of a leaf's accuracy that is the probability of its class for its own rows.
-
-    Returns
-    -------
-    RoundEstimate
+    `class_share` is the part of a leaf's accuracy that is the probability of its class for its own
+    rows.
     """
     tree, leaves = model.tree, out_of_fold.leaves
     if not leaves.tested.any():
@@ -447,16 +403,9 @@ def class_probability(
 
     It is the mean over the tested rows of the node. A row that was predicted as the class of the
     node, by a fold leaf of accuracy p, counts p; one that was predicted as another class counts
-    ``(1 - p) / (K - 1)``, because the K - 1 other classes share the rest equally. A small leaf
-    that was drawn around the classes of its rows is seen through: trees without these rows name
-    another class there.
-
-    Parameters
-    ----------
-    model, rows, out_of_fold
-        As for `round_estimate`.
-    leaf_accuracy : ndarray of float64, shape (n_fold_leaves,)
-        The accuracy of the leaves of the fold trees.
+    ``(1 - p) / (K - 1)``, because the K - 1 other classes share the rest equally. A small leaf that
+    was drawn around the classes of its rows is seen through: trees without these rows name another
+    class there. `leaf_accuracy` has p of each leaf of the fold trees.
     """
     tree, predicted = model.tree, model.predicted_classes
     routes = route(tree, rows.table[out_of_fold.rows])
@@ -552,3 +501,112 @@ def node_strength(model: TreeModel, accuracy: FloatArray, parts: FloatArray) -> 
 
 _LEAST_STRENGTH = 0.05
 """A beta distribution of fewer rows is numerically two points."""
+
+
+# ---- trees without a fold, pruned as the tree of all rows is pruned ------------------------------
+
+
+def fold_trees(
+    parts: FoldRows,
+    folds: Sequence[int],
+    settings: TreeSettings,
+    *,
+    groups: NDArray[Any] | None = None,
+    n_threads: int = 1,
+) -> dict[int, Tree]:
+    """Grow a tree without each of these folds; folds without which no rows are left have none.
+
+    There is one tree per fold. A penalty that is chosen again in a small table costs up to ten
+    trees more. Rows of one of the `groups` stay together where a tree is pruned by rows of its own.
+    """
+    # Trees grow side by side; only cores that are left over share the work on one tree.
+    own_threads = max(1, n_threads // max(1, len(folds)))
+    settings = replace(settings, n_threads=own_threads, keep_order=True)
+    parts.rows.sort(n_threads)
+    n_at_once = 1 if len(parts.fold_of) <= _FEW_ROWS else n_threads
+    grow_without = partial(_grow_without, parts, settings, groups)
+    with thread_map(n_at_once) as run:
+        work = run(grow_without, [[fold] for fold in folds])
+        grown = list(track(work, total=len(folds), what="Cross-fitting"))
+    trees = {fold: tree for fold, tree in zip(folds, grown, strict=True) if tree is not None}
+    if settings.penalties is not None:
+        trees = _cut_by_nested_choice(parts, trees, settings, settings.penalties)
+    for repruning in settings.reprunings:
+        trees = {
+            fold: repruning.of_fold_tree(tree, parts.without([fold]))
+            for fold, tree in trees.items()
+        }
+    return trees
+
+
+_FEW_ROWS = 2000
+"""Handing a tree of at most so many rows to another thread takes longer than growing it."""
+
+
+def _grow_without(
+    parts: FoldRows, settings: TreeSettings, groups: NDArray[Any] | None, folds: Sequence[int]
+) -> Tree | None:
+    """Grow a tree without these folds, pruned unless a penalty will be chosen for it."""
+    train = parts.without(folds)
+    if not train.total_weight:
+        return None
+    if settings.penalties is None:
+        return build(train, settings, groups=groups)
+    return grow_unpruned(train, settings)
+
+
+def _cut_by_nested_choice(
+    parts: FoldRows, trees: dict[int, Tree], settings: TreeSettings, penalties: FloatArray
+) -> dict[int, Tree]:
+    """Cut each tree by the penalty that is best for other trees on other folds."""
+    rule = penalty_rule(settings)
+    assert rule is not None, "only a pruning by penalties has penalties"
+    folds = list(trees)
+    if np.count_nonzero(parts.weights) <= _MOST_ROWS_OF_PAIRS and len(folds) > 2:
+        sums = _sums_of_pairs(parts, folds, settings, rule, penalties)
+    else:
+        own = {
+            fold: rule.fold_sums(tree, [parts.within([fold])], penalties)[0]
+            for fold, tree in trees.items()
+        }
+        sums = {fold: [own[other] for other in folds if other != fold] for fold in folds}
+    chosen = {}
+    for fold, tree in trees.items():
+        if sums[fold]:
+            penalty = rule.choose(penalties, np.sum(sums[fold], axis=0))
+            tree = cut(tree, rule.node_alphas(tree) <= penalty)
+        chosen[fold] = merge_if_wanted(tree, settings)
+    return chosen
+
+
+_MOST_ROWS_OF_PAIRS = 1000
+"""Tables of at most so many rows choose the penalty of a fold by trees that have not seen it. In
+larger tables, what these trees lack in rows matters more than what other trees have seen."""
+
+
+def _sums_of_pairs(
+    parts: FoldRows,
+    folds: Sequence[int],
+    settings: TreeSettings,
+    rule: PenaltyRule,
+    penalties: FloatArray,
+) -> dict[int, list[FloatArray]]:
+    """For each fold, how trees that were grown without it do on other folds.
+
+    The tree of another fold has seen this one, which favours penalties that suit it: if both share
+    a pattern by chance, each speaks for the pattern in the other, and in small tables the stated
+    accuracy is too high.
+
+    Folds are put together to `N_FOLDS` groups, so that there are few pairs. A tree that is grown
+    without two groups serves the choice for either.
+    """
+    together = [list(folds[start::N_FOLDS]) for start in range(min(N_FOLDS, len(folds)))]
+    sums: list[list[FloatArray]] = [[] for _ in together]
+    for one, other in combinations(range(len(together)), 2):
+        tree = _grow_without(parts, settings, None, together[one] + together[other])
+        if tree is not None:
+            tests = [parts.within(together[one]), parts.within(together[other])]
+            of_one, of_other = rule.fold_sums(tree, tests, penalties)
+            sums[one].append(of_other)
+            sums[other].append(of_one)
+    return {fold: sums[index % N_FOLDS] for index, fold in enumerate(folds)}

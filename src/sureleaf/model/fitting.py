@@ -17,7 +17,6 @@ from sureleaf.errors import HiddenCutWarning, InvalidArgumentError, suggestion, 
 from sureleaf.folds import fold_numbers, hold_out
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
 from sureleaf.model.certificate import HeldOut
-from sureleaf.model.leaf_counts import LeafCounts, leaf_counts_of, recount, split_rows
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.size_selection import (
     MARGIN,
@@ -53,6 +52,7 @@ from sureleaf.tree import (
     prune_reduced_error,
     with_digits,
 )
+from sureleaf.tree.growing import split_rows
 from sureleaf.tree.pruning import (
     Repruning,
     cost_complexity_alphas,
@@ -60,6 +60,7 @@ from sureleaf.tree.pruning import (
     sums_along,
     utility_alphas,
 )
+from sureleaf.tree.routing import LeafCounts, leaf_counts_of, recount
 
 # In a smaller table there is one tree in flight per thread; in a larger one, two trees with several
 # threads each, which keeps their memory within half of the encoded table.

@@ -33,23 +33,8 @@ def with_stability(
     """Return the model with what of its tree recurs in trees grown on random halves of the rows.
 
     There are two trees per round of cross-fitting, at most 24: a tenth of the trees of the levels.
-
-    Parameters
-    ----------
-    model : TreeModel
-        Fitted on these rows, with cross-fitted levels.
-    rows : TrainingRows
-        The rows.
-    settings : TreeSettings
-        Those that the fit resolved: the halves are pruned as strongly as the tree itself.
-    groups : ndarray of shape (n_rows,), optional
-        Rows of a group stay in one half.
-    n_threads : int
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    TreeModel
+    By `settings`, which the fit resolved, the halves are pruned as strongly as the tree itself.
+    Rows of one of the `groups` stay in one half.
     """
     n_trees = min(_MOST_HALVES, 2 * model.evidence.n_rounds)
     found = recurrences(model, rows, settings, n_trees, groups=groups, n_threads=n_threads)

@@ -63,20 +63,11 @@ def leaf_features(
     """Return what is known of the accuracy of every node: purity and size.
 
     The features of a node are ``logit(share)``, where the share of its predicted class has hardly
-    any and many rows of its parent's added, and ``-1 / (n + 1)``: of two leaves that are equally
-    pure, the larger one is more accurate on unseen rows.
+    any and many rows of its parent's added (`strengths`), and ``-1 / (n + 1)``: of two leaves that
+    are equally pure, the larger one is more accurate on unseen rows.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    predicted : ndarray of int, shape (n_nodes,)
-        Index of the class that each node predicts.
-    n_rows : float
-        The node has so many rows times its share of the tree's: a fold tree has fewer rows, and is
-        not to seem less accurate for that.
-    strengths : tuple of float
-        Rows of the parent that are added.
+    The node has `n_rows` times its share of the tree's: a fold tree has fewer rows, and is not to
+    seem less accurate for that.
     """
     nodes = np.arange(tree.n_nodes)
     shares = [
@@ -93,17 +84,7 @@ def leaf_features(
 class LeafCalibration:
     """A logistic curve: the accuracy of a leaf on unseen rows, given the leaf's features.
 
-    Parameters
-    ----------
-    constant : float
-        Log odds where all features are 0.
-    slopes : tuple of float
-        Change of the log odds per unit of each feature.
-
-    Examples
-    --------
-    >>> LeafCalibration(0.0, (1.0, 0.0))(np.array([[0.0, 5.0]]))
-    array([0.5])
+    The log odds are `constant` where all features are 0, and change by `slopes` per unit of each.
     """
 
     constant: float
@@ -120,18 +101,11 @@ def fit_leaf_calibration(
 ) -> LeafCalibration:
     """Fit ``logit(accuracy) = constant + slopes @ features`` to the tested rows of leaves.
 
-    Slopes are not negative, because a purer or a larger leaf is not worse. The ridge on slopes of
-    standardised features is the prior of a standard normal distribution; it keeps them finite where
-    a feature separates the correct rows from the wrong ones.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_leaves, n_features)
-        The leaves' features.
-    correct, total : ndarray of shape (n_leaves,)
-        How many tested rows each leaf predicts correctly, and how many there are.
-    ridge : float
-        Half of it, times the squared slopes, is added to the negative log likelihood.
+    `correct` of the `total` tested rows of each leaf are predicted correctly. Slopes are not
+    negative, because a purer or a larger leaf is not worse. Half of the `ridge`, times the squared
+    slopes of standardised features, is added to the negative log likelihood: the prior of a
+    standard normal distribution. It keeps slopes finite where a feature separates the correct rows
+    from the wrong ones.
     """
     n_rows = total.sum()
     rate = np.clip(correct.sum(), 0.5, max(n_rows - 0.5, 0.5)) / max(n_rows, 1.0)
@@ -166,18 +140,8 @@ def fit_leaf_calibration(
 class LeafStrength:
     """How many rows of knowledge about its accuracy a leaf of n growing rows has.
 
-    Its inverse is ``per_row / (n + 1) + per_leaf``: one part decreases with the rows, the other
-    is what leaves of any size differ by although their features are the same.
-
-    Parameters
-    ----------
-    per_row, per_leaf : float
-        The two parts.
-
-    Examples
-    --------
-    >>> LeafStrength(2.0, 0.01)(np.array([9.0, 199.0]))
-    array([ 4.76190476, 50.        ])
+    Its inverse is ``per_row / (n + 1) + per_leaf``: one part decreases with the rows, the other is
+    what leaves of any size differ by although their features are the same.
     """
 
     per_row: float
@@ -202,20 +166,12 @@ def leaf_strength(
 
     Tested rows of the same leaf are more often correct, or wrong, together than the curve explains.
     Their number is taken as beta-binomial, ``BetaBinomial(total, s p, s (1 - p))`` with the
-    accuracy p of the curve and the strength ``1 / s = per_row / (n + 1) + per_leaf``. All
-    combinations of the two parts are equally probable beforehand; the result has their posterior
-    means, since variances are proportional to them.
+    accuracy p of the curve and the strength ``1 / s = per_row / (n + 1) + per_leaf``, where n are
+    the rows that grew the leaf. All combinations of the two parts are equally probable beforehand;
+    the result has their posterior means, since variances are proportional to them.
 
-    Parameters
-    ----------
-    correct, total : ndarray of shape (n_leaves,)
-        How many tested rows each leaf predicts correctly, and how many there are.
-    accuracy, grown : ndarray of shape (n_leaves,)
-        The accuracy that the curve gives the leaf, and its growing rows.
-    rows_per_row : ndarray
-        Growing rows per row of knowledge: a leaf is not known better than its rows could tell.
-    strengths : ndarray
-        Rows of knowledge that a leaf of any number of rows has at most.
+    `rows_per_row` are growing rows per row of knowledge: a leaf is not known better than its rows
+    could tell. `strengths` are the rows of knowledge that a leaf of any size has at most.
     """
     accuracy = np.clip(accuracy, 1e-6, 1.0 - 1e-6)
     per_row, per_leaf = (part.reshape(-1, 1) for part in np.meshgrid(rows_per_row, 1.0 / strengths))
@@ -230,30 +186,12 @@ def error_concentration(
 ) -> float:
     """Estimate how far the errors of a leaf are of the same class: few rows mean very far.
 
-    The errors of a leaf among the tested rows are taken as Dirichlet-multinomial with the weights
-    ``grown + m shares``: the classes of the leaf's growing rows that it does not predict, and m
-    rows of all classes. If one neighbour class makes most of the errors of a leaf, m is small. All
-    strengths m are equally probable beforehand; the result is the posterior mean of their
-    logarithm.
-
-    Parameters
-    ----------
-    grown, wrong : ndarray of shape (n_leaves, n_classes)
-        Growing rows, and tested rows, of the classes that each leaf does not predict; 0 for the
-        class that it predicts.
-    shares : ndarray of shape (n_leaves, n_classes)
-        Shares of the other classes in the whole table; 0 for the predicted class.
-    strengths : ndarray
-        The numbers of rows m that are tried.
-
-    Examples
-    --------
-    >>> shares = np.full((40, 4), [0, 1 / 3, 1 / 3, 1 / 3])
-    >>> one_class = np.repeat(9.0 * np.eye(4)[1:3], 20, axis=0)
-    >>> error_concentration(np.zeros((40, 4)), one_class, shares) < 2
-    True
-    >>> error_concentration(np.zeros((40, 4)), np.full((40, 4), [0, 3.0, 3, 3]), shares) > 100
-    True
+    The errors of a leaf among the tested rows (`wrong`) are taken as Dirichlet-multinomial with the
+    weights ``grown + m shares``: the classes of the leaf's growing rows that it does not predict,
+    and m rows of all classes. If one neighbour class makes most of the errors of a leaf, m is
+    small. All `strengths` m are equally probable beforehand; the result is the posterior mean of
+    their logarithm. The arrays have shape (n_leaves, n_classes), with 0 for the class that a leaf
+    predicts; `shares` are those of the other classes in the whole table.
     """
     wrong_rows, grown_rows = row_sums(wrong), row_sums(grown)
     known = wrong_rows > 0
@@ -269,14 +207,10 @@ def error_concentration(
 def largest_error_share(weights: FloatArray) -> FloatArray:
     """Return the expected share of the class that makes most of the errors of each leaf.
 
-    The shares of the classes have a Dirichlet distribution. They are gamma variables over their
-    sum, which does not depend on them, so the mean of the largest share is the mean of the largest
-    gamma variable, the integral of ``1 - product of P(weight, t)`` over t, over that of the sum.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_leaves, n_classes)
-        Weights of the Dirichlet distribution; 0 for the class that the leaf predicts.
+    The shares of the classes have a Dirichlet distribution with these weights, which are 0 for the
+    class that the leaf predicts. They are gamma variables over their sum, which does not depend on
+    them, so the mean of the largest share is the mean of the largest gamma variable, the integral
+    of ``1 - product of P(weight, t)`` over t, over that of the sum.
 
     Examples
     --------
@@ -307,13 +241,7 @@ def _posterior(log_likelihoods: FloatArray) -> FloatArray:
 
 
 def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> FloatArray:
-    """Shift all log odds alike, so that the mean accuracy by these shares is the target.
-
-    Examples
-    --------
-    >>> shift_to_mean(np.array([0.5, 0.8]), np.array([0.5, 0.5]), 0.65).round(3)
-    array([0.5, 0.8])
-    """
+    """Shift all log odds alike, so that the mean accuracy by these shares is the target."""
     odds = logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9))
     shift = brentq(lambda shift: shares @ expit(odds + shift) - target, -60.0, 60.0, xtol=1e-12)
     shifted: FloatArray = expit(odds + shift)
@@ -323,20 +251,9 @@ def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> Fl
 def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
     """Return the accuracy of every node from counts of rows that did not grow the tree.
 
-    It is the share of the predicted class, with some rows of the parent's shares added: as many
-    as make each counted row most likely given the others.
-
-    Parameters
-    ----------
-    tree : Tree
-        With counts of rows that did not grow it.
-    predicted : ndarray of int, shape (n_nodes,)
-        Index of the class that each node predicts.
-
-    Returns
-    -------
-    accuracy, strength : ndarray of float64, shape (n_nodes,)
-        The strength is the number of rows that the accuracy is known by: counted and added.
+    It is the share of the predicted class, with some rows of the parent's shares added: as many as
+    make each counted row most likely given the others. The second result is the number of rows that
+    the accuracy is known by: counted and added.
     """
     leaves, counts = tree.leaf_ids, tree.class_counts
 

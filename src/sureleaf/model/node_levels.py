@@ -1,12 +1,12 @@
 """Levels of the nodes of a tree: probability, confidence, utility and intervals.
 
 Levels of counts follow the theory: confidence is (5) at the estimated p_max, or (9) for the nodes
-of a tree. Levels of an accuracy
-on unseen rows have a *posterior* confidence: the accuracy of a node has a beta distribution with as
-many rows as it is known by, and confidence is the probability, in this distribution, that it is
-above a tie between the classes. (5) at an estimated p_max would be too high, because it takes the
-estimate for the truth. A tree of one leaf found nothing in the columns, so that its classes may be
-equally probable: then the confidence also allows for an exact tie.
+of a tree. Levels of an accuracy on unseen rows have a *posterior* confidence: the accuracy of a
+node has a beta distribution with as many rows as it is known by, and confidence is the probability,
+in this distribution, that it is above a tie between the classes. (5) at an estimated p_max would be
+too high, because it takes the estimate for the truth. A tree of one leaf found nothing in the
+columns, so that its classes may be equally probable: then the confidence also allows for an exact
+tie.
 """
 
 from dataclasses import dataclass, field
@@ -48,45 +48,25 @@ the luck of the folds, and an exact sum takes ten times as long."""
 class NodeLevels:
     """Levels of every node, leaves and inner nodes, for the class that it predicts.
 
-    Parameters
-    ----------
-    predicted : ndarray of int, shape (n_nodes,)
-        Index of the class that the node predicts.
-    n : ndarray of float64, shape (n_nodes,)
-        Rows that its levels are computed for: its weight, or its effective rows.
-    probability : ndarray of float64, shape (n_nodes,)
-        Probability of the predicted class: p_max of the theory.
-    confidence : ndarray of float64, shape (n_nodes,)
-        Probability that the predicted class is the most probable one: posterior, or (5) or (9)
-        for levels of counts.
-    utility : ndarray of float64, shape (n_nodes,)
-        (6) for it; the K-class form for more classes.
-    others : ndarray of float64, shape (n_nodes, n_classes)
-        How the other classes share the rest of the probability; 0 for the predicted class.
-    successes, trials : ndarray of float64, shape (n_nodes,)
-        What the intervals come from.
-    from_counts : bool
-        Whether these are counts of rows, or an accuracy times its strength.
-    below : ndarray of bool, shape (n_nodes,)
-        Nodes that are correct less often than a tie between classes would be.
-    rule : CostRule or None
-        The costs, if errors have different costs. Then confidence is the probability that the
-        decision is the cheapest one, and utility is the expected saving.
-    accuracy, strength, ties : ndarray of float64, shape (n_nodes,), or None
-        Accuracy on unseen rows, the number of rows that it is known by, and the accuracy at which
-        the predicted class ties with another one; None for levels of counts.
-    confidence_error : ndarray of float64, shape (n_nodes,), or None
-        Standard error of the confidence by the luck of the folds; None where there is none, or
-        where it is not known.
-    n_tree : float or None
-        Rows of the tree where the confidence is (9), that of a node that gets a share of them.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier().fit([[i] for i in range(40)], ["no"] * 20 + ["yes"] * 20)
-    >>> bool((model.leaves().confidence > 0.98).all())
-    True
+    - `predicted`: index of the class that the node predicts.
+    - `n`: rows that its levels are computed for: its weight, or its effective rows.
+    - `probability`: of the predicted class: p_max of the theory.
+    - `confidence`: probability that the predicted class is the most probable one: posterior, or (5)
+      or (9) for levels of counts.
+    - `utility`: (6) for it; the K-class form for more classes.
+    - `others`, shape (n_nodes, n_classes): how the other classes share the rest of the probability;
+      0 for the predicted class.
+    - `successes`, `trials`: what the intervals come from.
+    - `from_counts`: whether these are counts of rows, or an accuracy times its strength.
+    - `below`: nodes that are correct less often than a tie between classes would be.
+    - `rule`: the costs, if errors have different costs. Then confidence is the probability that the
+      decision is the cheapest one, and utility is the expected saving.
+    - `accuracy`, `strength`, `ties`: accuracy on unseen rows, the number of rows that it is known
+      by, and the accuracy at which the predicted class ties with another one; None for levels of
+      counts.
+    - `confidence_error`: standard error of the confidence by the luck of the folds; None where
+      there is none, or where it is not known.
+    - `n_tree`: rows of the tree where the confidence is (9), that of a node that gets a share.
     """
 
     predicted: NDArray[np.intp]
@@ -188,30 +168,13 @@ def levels_of_counts(
 ) -> NodeLevels:
     """Return the levels of nodes by the theory for rows that fall into fixed nodes.
 
-    With two classes p_max is estimated from the counts by a method; with more classes or unequal
-    costs, "mle" is the share of the predicted class, and "blend" this share with one row of each
-    class added.
+    With two classes p_max is estimated from the counts by a method of `estimate_p_max`; with more
+    classes or unequal costs, "mle" is the share of the predicted class, and "blend" this share with
+    one row of each class added. `n` are the rows, or effective rows, of each node.
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_nodes, n_classes)
-        Class counts.
-    n : ndarray of shape (n_nodes,)
-        Rows, or effective rows, of each node.
-    probabilities : ndarray of shape (n_nodes, n_classes)
-        By which the node predicts.
-    rule : CostRule, optional
-        The costs, if errors have different costs.
-    method : {"blend", "mle", "entropic"}
-        As for `sureleaf.levels.estimate_p_max`.
-    n_tree : float, optional
-        Rows of the tree. A node gets its share of them by chance, so the confidence is (9), and the
-        utility (6) with it. Without it, the rows of the node are fixed: (5). The formulas for more
-        classes and for costs have fixed rows.
-
-    Returns
-    -------
-    NodeLevels
+    `n_tree` are the rows of the tree. A node gets its share of them by chance, so the confidence is
+    (9), and the utility (6) with it. Without it, the rows of the node are fixed: (5). The formulas
+    for more classes and for costs have fixed rows.
 
     Examples
     --------
@@ -274,26 +237,9 @@ def levels_of_accuracy(
     decision saves at this probability, and the confidence is the probability that the accuracy is
     above the one at which another decision costs the same.
 
-    Parameters
-    ----------
-    counts, n, probabilities
-        As for `levels_of_counts`; the counts tell how the other classes share the rest.
-    accuracy : ndarray of shape (n_nodes,)
-        Accuracy of each node on unseen rows.
-    strength : ndarray of shape (n_nodes,)
-        How many rows the accuracy is known by.
-    concentration : float
-        Rows by which the errors of a leaf are like those of the table; for more than two classes.
-    from_counts : bool
-        Whether the counts are of unseen rows and give the intervals.
-    rule : CostRule, optional
-        The costs, if errors have different costs.
-    confidence_error : ndarray of shape (n_nodes,), optional
-        Standard error of the confidence by the luck of the folds.
-
-    Returns
-    -------
-    NodeLevels
+    The accuracy is known by `strength` rows. The counts tell how the other classes share the rest,
+    and give the intervals if they are of unseen rows (`from_counts`). `concentration` is that of
+    `error_ties`.
 
     Examples
     --------
@@ -420,8 +366,6 @@ def posterior_confidence(
     Examples
     --------
     >>> accuracy, rows, tie = np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5])
-    >>> posterior_confidence(accuracy, rows, tie)
-    array([0.98046875, 0.25390625])
     >>> posterior_confidence(accuracy, rows, tie, prior=0.5).round(2)
     array([0.82, 0.42])
     """

@@ -31,12 +31,12 @@ from sureleaf.model.fitting import (
     settings_model,
     trees_at_once,
 )
-from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.probability import KeepDecision
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import Recoding, Recodings
 from sureleaf.tree import TrainingRows, Tree
+from sureleaf.tree.routing import LeafCounts
 
 Rows = NDArray[np.integer[Any]]
 WeighClasses = Callable[[NDArray[Any], NDArray[np.int32]], NDArray[np.float64]]

@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.folds import enough_folds
 from sureleaf.levels.decisions import CostRule, mean_error_cost, predicted_class
-from sureleaf.model.leaf_counts import split_rows
 from sureleaf.model.node_levels import levels_of_counts
 from sureleaf.probability import LeafEstimate, sized_probabilities
 from sureleaf.tree import TrainingRows, Tree, count_nodes, cut, thread_map
+from sureleaf.tree.growing import split_rows
 from sureleaf.tree.pruning import sums_along, weakest_links
 from sureleaf.tree.structure import node_impurity, row_sums
 

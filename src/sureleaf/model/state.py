@@ -14,11 +14,11 @@ from sureleaf import probability
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, cost_rule
-from sureleaf.model.leaf_counts import LeafCounts
 from sureleaf.model.node_levels import NodeLevels
 from sureleaf.probability import find_estimate
 from sureleaf.table import Schema
 from sureleaf.tree import CRITERIA, Tree
+from sureleaf.tree.routing import LeafCounts
 
 CHOICES: Final = {
     "criterion": tuple(CRITERIA),

@@ -51,7 +51,6 @@ from sureleaf.model.certificate import (
 )
 from sureleaf.model.explanation import Explanation, Restrictions, explain_row, one_row
 from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
-from sureleaf.model.leaf_counts import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.model.leaf_table import SOURCES, FittedLevels, LeafTable, RowLevels, leaf_table
 from sureleaf.model.node_levels import (
     NodeLevels,
@@ -92,6 +91,7 @@ from sureleaf.tree import (
     rules_text,
 )
 from sureleaf.tree.pruning import Repruning
+from sureleaf.tree.routing import LeafCounts, cut_leaf_counts, leaf_counts_of, recount
 from sureleaf.tree.structure import leaves_in_words
 
 if TYPE_CHECKING:

@@ -21,11 +21,10 @@ from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators import TreeClassifier
 from sureleaf.model.certificate import HeldOut
-from sureleaf.model.leaf_counts import LeafCounts, count_ends
 from sureleaf.model.seen_rows import seen_rows
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.tree import TrainingRows
-from sureleaf.tree.routing import add_to_parents
+from sureleaf.tree.routing import LeafCounts, add_to_parents, count_ends
 
 
 def update(tree: TreeClassifier, X: Any, y: Any, sample_weight: Any = None) -> TreeClassifier:

@@ -209,6 +209,16 @@ class TrainingRows:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
+def split_rows(
+    rows: TrainingRows, is_counted: NDArray[np.bool_]
+) -> tuple[TrainingRows, TrainingRows]:
+    """Split rows, by setting weights to 0, into those that grow a tree and those it counts."""
+    weights = rows.row_weights
+    growing = rows.with_weights(np.where(is_counted, 0.0, weights))
+    counted = rows.with_weights(np.where(is_counted, weights, 0.0))
+    return growing, counted
+
+
 def grow(
     rows: TrainingRows, rules: GrowthRules, *, n_threads: int = 1, keep_order: bool = True
 ) -> Tree:

@@ -1,7 +1,7 @@
 import numpy as np
 
+from sureleaf.model.leaf_table import RowsNeeded, rows_of_posterior
 from sureleaf.model.node_levels import levels_of_accuracy, posterior_confidence
-from sureleaf.model.weak_leaves import RowsNeeded, rows_of_posterior
 
 
 def test_rows_needed_of_a_tree_of_one_leaf_reach_its_confidence():

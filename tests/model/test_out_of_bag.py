@@ -1,11 +1,13 @@
-"""Intervals go by the number of rows if weights are counts, else by the effective number."""
+"""What out-of-bag rows tell: intervals by rows or by the effective number, and calibration."""
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.levels.intervals import clopper_pearson
-from sureleaf.model.out_of_bag import AccuracyByProbability
+from sureleaf.model.out_of_bag import AccuracyByProbability, _Given, fit_calibration
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3))
@@ -78,3 +80,28 @@ def test_the_interval_is_as_wide_as_the_accuracy_of_few_trees_varies() -> None:
 def test_importance_has_no_unit() -> None:
     small, large = (bagged("importance").fit(X, Y, sample_weight=WEIGHTS * k) for k in (1, 64))
     assert small.oob_levels_ == large.oob_levels_
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_calibrated_probabilities_are_those_of_scikit_learn(method, n_classes):
+    rng = np.random.default_rng(n_classes)
+    said = rng.dirichlet(np.ones(n_classes), 300)
+    happened = np.array(
+        [rng.choice(n_classes, p=line) for line in said**2 / (said**2).sum(1)[:, None]]
+    )
+    weights = rng.random(300)
+    found = fit_calibration(
+        said, happened.astype(np.int32), weights, method=method, classes=np.arange(n_classes)
+    )
+    everything = np.arange(300)
+    theirs = CalibratedClassifierCV(
+        FrozenEstimator(_Given().fit(said, happened)),
+        method=method,
+        cv=[(everything, everything)],
+        ensemble=False,
+    )
+    with pytest.warns(UserWarning, match="FrozenEstimator"):
+        theirs.fit(said, happened, weights)
+    new = np.vstack([rng.dirichlet(np.ones(n_classes), 200), np.eye(n_classes), said])
+    np.testing.assert_allclose(found(new), theirs.predict_proba(new), atol=1e-12)

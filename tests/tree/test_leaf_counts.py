@@ -6,9 +6,10 @@ import pytest
 
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
 from sureleaf.model.leaf_calibration import honest_accuracy, shrink_to_parent
-from sureleaf.model.leaf_counts import LeafCounts, count_leaves, recount, split_rows
 from sureleaf.table import encode, read_table
 from sureleaf.tree import GrowthRules, TrainingRows, count_nodes, grow
+from sureleaf.tree.growing import split_rows
+from sureleaf.tree.routing import LeafCounts, count_leaves, recount
 
 
 def table(seed: int, n_rows: int, holes: float) -> tuple[pd.DataFrame, np.ndarray]:
