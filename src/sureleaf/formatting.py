@@ -101,17 +101,17 @@ def percent(share: float | None, digits: int = 1) -> str:
     return f"{text} %"
 
 
-def percent_down(share: float | None) -> str:
-    """Write a share in per cent, rounded down: never as a level that it falls short of.
+def percent_below(share: float | None, level: float | None) -> str:
+    """Write a share in per cent, but never as a level that it falls short of.
 
     Examples
     --------
-    >>> percent_down(0.9497), percent_down(0.0002)
-    ('94.9 %', '< 0.1 %')
+    >>> percent_below(0.8666, 0.95), percent_below(0.9497, 0.95), percent_below(0.9497, None)
+    ('86.7 %', '94.9 %', '95.0 %')
     """
-    if share is None or math.isnan(share):
-        return NOTHING
-    return percent(math.floor(1000 * share) / 1000 or share)
+    if share is not None and level is not None and share < level <= round(share, 3):
+        return percent(math.floor(1000 * share) / 1000)
+    return percent(share)
 
 
 def level_percent(level: float) -> str:

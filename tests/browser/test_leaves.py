@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sureleaf.formatting import percent_down
+from sureleaf.formatting import percent_below
 from sureleaf.report.html.page import why_flagged
 from tests.browser.conftest import Show
 from tests.report.page_documents import document
@@ -98,7 +98,10 @@ def test_a_flagged_leaf_says_what_it_lacks(
     leaves = [node for node in made["tree"]["nodes"] if not node["children"] and node["n"] > 0]
     weak, sure = sorted(leaves, key=lambda leaf: leaf["confidence"])[:: len(leaves) - 1]
     sure["flagged"] = False
-    confidence, utility = (percent_down(weak[name]) for name in ("confidence", "utility"))
+    confidence, utility = (
+        percent_below(weak[name], level)
+        for name, level in (("confidence", 0.95), ("utility", 0.999))
+    )
     why = {
         "confidence": f"confidence {confidence} is below the wanted 95 %",
         "neither": "another class is more frequent",

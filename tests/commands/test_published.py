@@ -23,7 +23,7 @@ def test_a_rate_has_the_normal_and_wilsons_interval(capsys) -> None:
         expected.high,
     )
     assert result["textbook"]["low"] == pytest.approx(0.76 - 1.959964 * (0.76 * 0.24 / 100) ** 0.5)
-    assert result["answer"] == "The true rate is 66.8 % to 83.3 %, at level 95 %."
+    assert result["answer"] == "The true rate is between 66.8 % and 83.3 % (95 % interval)."
 
 
 def test_two_rates_have_the_z_test_and_the_score_interval(capsys) -> None:

@@ -48,8 +48,8 @@ def _rate(values: Sequence[str], level: float, rows: int | None) -> PublishedTes
         level,
         Method("normal approximation", rate, rate - reach, rate + reach),
         Method("Wilson's interval", rate, found.low, found.high),
-        f"The true rate is {percent(found.low)} to {percent(found.high)}, at level "
-        f"{level_percent(level)}.",
+        f"The true rate is between {percent(found.low)} and {percent(found.high)} "
+        f"({level_percent(level)} interval).",
         "the rows are independent",
     )
 
@@ -116,7 +116,7 @@ def _sentence(test: DifferenceTest, noun: str, *, has_size: bool = True) -> str:
     size = ""
     if has_size:
         ends = f"between {test.low:.3f} and {test.high:.3f}"
-        size = f"The true difference is {ends}, at level {level_percent(test.level)}. "
+        size = f"The true difference is {ends} ({level_percent(test.level)} interval). "
     if test.p_value > 1 - test.level:
         return f"{size}No difference is shown ({p})."
     shown = "higher" if test.difference > 0 else "lower"
@@ -142,7 +142,7 @@ def read_test(
     Examples
     --------
     >>> read_test("rate", ["76/100"]).answer
-    'The true rate is 66.8 % to 83.3 %, at level 95 %.'
+    'The true rate is between 66.8 % and 83.3 % (95 % interval).'
     >>> read_test("mcnemar", ["7", "18"]).answer
     'The accuracy of the first is lower than that of the second (p = 0.029).'
     """

@@ -497,10 +497,10 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
     first = int(np.argmax(ranking.utility))
     best, useful = escape(ranking.column[first]), percent(ranking.utility[first])
     n_columns = count_of(len(ranking.column), "column")
-    by = " by its own rows" if ranking.levels_from == "training" else ""
+    by = " on its own rows" if ranking.levels_from == "training" else ""
     yield (
-        f"One split on [bold]{best}[/bold] has the highest utility{by} of {n_columns}, {useful}; "
-        "the baseline, always predicting the most frequent class, is correct for "
+        f"Of {n_columns}, a single split on [bold]{best}[/bold] has the highest utility{by}: "
+        f"{useful}. The baseline, always predicting the most frequent class, is correct for "
         f"{percent(baseline)}."
     )
     if len(ranking.column) > 1:
@@ -527,7 +527,10 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
     if ranking.best_splits:
         splits = " ".join(f'--split "{split}"' for split in ranking.best_splits)
         given = f"--p-max {baseline:.4g} {splits}"
-        yield f"[dim]The best splits beside no split, by rows: sureleaf plan {given}[/dim]"
+        yield (
+            "[dim]To compare the best splits with no split at other numbers of rows: "
+            f"sureleaf plan {given}[/dim]"
+        )
     for note in ranking.notes():
         yield f"[dim]{escape(note)}[/dim]"
 

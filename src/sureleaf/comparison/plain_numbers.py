@@ -32,7 +32,9 @@ from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_re
 from sureleaf.levels.intervals import clopper_pearson, normal_reach, wilson
 from sureleaf.levels.search import smallest_count
 
-_OF_MODELS = "are independent; it is about these two fitted models, not about their algorithms"
+_OF_MODELS = (
+    "are independent; the result is about these two fitted models, not about their algorithms"
+)
 THESE_MODELS, THESE_GROUPS = f"the rows {_OF_MODELS}", f"the groups {_OF_MODELS}"
 
 RATE_INTERVALS = {

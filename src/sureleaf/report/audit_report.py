@@ -17,7 +17,7 @@ from sureleaf.formatting import (
     level_percent,
     measure_value,
     percent,
-    percent_down,
+    percent_below,
     points,
     upper_first,
 )
@@ -330,7 +330,8 @@ def _groups(audit: Audit) -> tuple[Tone, str]:
     )
     filled = sorted(weak[table.n[weak] > 0].tolist(), key=lambda line: -table.n[line])
     if filled and len(table) > 1:
-        named = [_named(table, line) for line in filled[:MAX_NAMED]]
+        wanted = audit.wanted_confidence
+        named = [_named(table, line, wanted) for line in filled[:MAX_NAMED]]
         joined = "; ".join(named)
         if len(weak) > len(named):
             text += f" The largest ones: {joined}."
@@ -344,14 +345,14 @@ def _why(audit: Audit, *, reached: bool) -> str:
     return wanted_text(wanted, reached=reached, at_costs=audit.at_costs, or_rival=not reached)
 
 
-def _named(table: AuditedLeaves | AuditedBins, line: int) -> str:
+def _named(table: AuditedLeaves | AuditedBins, line: int, wanted: float | None) -> str:
     if isinstance(table, AuditedLeaves) and table.rule is not None:
         name = f"leaf {table.leaf[line]}, {end_of(str(table.rule[line]), MAX_RULE_LENGTH)}"
     else:
         name = f"rows with a predicted probability of {percent(float(table.stated[line]), 0)}"
     return (
         f"{name}: {table.prediction[line]} ({count_of(table.n[line], 'row')}, confidence "
-        f"{percent_down(float(table.confidence[line]))})"
+        f"{percent_below(float(table.confidence[line]), wanted)})"
     )
 
 

@@ -114,7 +114,7 @@ def test_a_class_that_is_missed_takes_the_praise_away(document: Document) -> Non
     against_majority(document, -0.3, -0.1)
     document["quality"]["confusion"] = [[20, 44], [1, 95]]
     assert told(document, "good").tone == "warn"
-    assert "It finds only 31 % of “<bad>”." in told(document, "good").text
+    assert "It finds only 31 % of the “<bad>” rows." in told(document, "good").text
 
 
 def test_the_best_other_model_is_named_where_it_is_shown_to_be_better(document: Document) -> None:
@@ -219,6 +219,12 @@ def test_rows_are_not_said_to_change_little_above_a_curve_that_rises() -> None:
     assert rows_text(gain, 1000, 0.01, last_gain=0.03).startswith("More rows may help")
 
 
+def test_no_number_of_rows_raises_a_measure_above_1() -> None:
+    gain = IntervalEstimate(value=0.03, low=-0.2, high=0.271, level=0.95, method="")
+    assert "by up to 27.1 percentage points" in rows_text(gain, 856, 0.01)
+    assert "by up to 13.6 percentage points" in rows_text(gain, 856, 0.01, room=0.136)
+
+
 def test_a_gap_that_may_be_small_is_called_so() -> None:
     perhaps, words = "but perhaps by less than 1 percentage point", MeasureWords()
     assert words.verdict("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
@@ -247,8 +253,8 @@ def priced(best: Document) -> str:
 
 def test_the_price_of_simplicity_is_told() -> None:
     assert priced(sized(98, 0.745, 0.004)) == (
-        "The tree has 12 leaves, accuracy 74.1 %. Chosen by accuracy alone, it would have 98, "
-        "accuracy 74.5 %; the difference may be chance (\u22120.6 to +1.4 percentage points)."
+        "The tree has 12 leaves (accuracy 74.1 %). Chosen by accuracy alone, it would have 98 "
+        "(accuracy 74.5 %); the difference may be chance (\u22120.6 to +1.4 percentage points)."
     )
     assert "it is more accurate by 3.0 percentage points (2.0 to 4.0)" in priced(
         sized(98, 0.771, 0.03)

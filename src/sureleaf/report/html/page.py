@@ -362,8 +362,8 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any], at_costs: bo
     if leaf["n"] <= 0:
         return "no rows to evaluate it"
     reasons = [
-        f"{name} {formatting.percent_down(leaf[name]).replace(' ', _SPACE)} is below the wanted "
-        f"{formatting.level_percent(wanted[name]).replace(' ', _SPACE)}"
+        f"{name} {formatting.percent_below(leaf[name], wanted[name])} is below the wanted "
+        f"{formatting.level_percent(wanted[name])}".replace(" %", f"{_SPACE}%")
         for name in ("confidence", "utility")
         if wanted[name] is not None and leaf[name] is not None and leaf[name] < wanted[name]
     ]

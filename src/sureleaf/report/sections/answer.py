@@ -18,7 +18,7 @@ from sureleaf.formatting import (
     listed,
     measure_value,
     percent,
-    percent_down,
+    percent_below,
     points,
     up_to_two_digits,
     upper_first,
@@ -415,7 +415,9 @@ def _good(parts: _Parts) -> Sentence:
 def _missed_text(parts: _Parts) -> str:
     if parts.only_class is not None:
         return f"Every leaf predicts {quoted(parts.only_class)}."
-    found = [f"{percent(share, 0)} of {quoted(label)}" for label, share in parts.missed[:3]]
+    found = [
+        f"{percent(share, 0)} of the {quoted(label)} rows" for label, share in parts.missed[:3]
+    ]
     return f"It finds only {listed(found)}."
 
 
@@ -471,7 +473,7 @@ def _trust(parts: _Parts) -> Sentence:
     )
     if one and not others and wanted.confidence is not None and wanted.utility is None:
         does = "makes the cheapest decision" if tree.at_costs else "predicts the majority class"
-        stated = percent_down(flagged[0].confidence)
+        stated = percent_below(flagged[0].confidence, wanted.confidence)
         reason = (
             f"the confidence that it {does} is {stated}, not {level_percent(wanted.confidence)}"
         )

@@ -316,8 +316,16 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         ),
         gain_of_doubling=gain,
         help=rows_help(gain, margin, words, _last_gain(measured, words)),
-        text=rows_text(gain, n, margin, words, _last_gain(measured, words)),
+        text=rows_text(gain, n, margin, words, _last_gain(measured, words), _room(results)),
     )
+
+
+def _room(results: ReportResults) -> float:
+    """Return by how much the measure can become better: an accuracy or an AUC ends at 1."""
+    if results.measure == "cost":
+        return math.inf
+    lead = estimate_measure(results.evaluation, results.measure, level=results.request.level)
+    return math.inf if lead is None else 1 - lead.value
 
 
 def _last_gain(curve: Curve, words: MeasureWords) -> float:
@@ -372,12 +380,14 @@ def rows_text(
     margin: float,
     words: MeasureWords | None = None,
     last_gain: float = 0.0,
+    room: float = math.inf,
 ) -> str:
-    """Say whether more rows would help, by the gain of twice as many."""
+    """Say whether more rows would help, by the gain of twice as many, which ends at `room`."""
     words = words or MeasureWords()
     if gain is None or gain.low is None or gain.high is None:
         return "Whether more rows would help is not known."
-    low, value, high = _improvement(gain.low, gain.value, gain.high, words)
+    improvement = _improvement(gain.low, gain.value, gain.high, words)
+    low, value, high = (min(end, room) for end in improvement)
     helps = rows_help(gain, margin, words, last_gain)
     is_cost, digits = words.measure == "cost", 1 if margin >= 0.005 else 2
     twice, verb = f"twice as many ({2 * n:,})", "lower" if is_cost else "raise"

@@ -103,19 +103,19 @@ def price_text(
     this, other = by_name[THIS_TREE], by_name.get(MARGIN_ZERO)
     own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
     if other is None or other.leaves is None:
-        return f"The tree has {own}, {words.name} {value}."
-    theirs = f"{other.leaves:,}, {words.name} {_value(other, words)}"
+        return f"The tree has {own} ({words.name} {value})."
+    theirs = f"{other.leaves:,} ({words.name} {_value(other, words)})"
     comparison = other.comparison
     if this.leaves == other.leaves:
         return f"Chosen by {chosen_by or words.name} alone, the tree would have {own}, too."
     if comparison is not None and words.gain(comparison)[0] <= 0:
         return (
-            f"Nothing is given up: the tree has {own}, {words.name} {value}. Chosen by "
+            f"Nothing is given up: the tree has {own} ({words.name} {value}). Chosen by "
             f"{chosen_by or words.name} alone, it would have {theirs}."
         )
     standing = "" if comparison is None else f"; {_standing(comparison, words)}"
     return (
-        f"The tree has {own}, {words.name} {value}. Chosen by {chosen_by or words.name} alone, it "
+        f"The tree has {own} ({words.name} {value}). Chosen by {chosen_by or words.name} alone, it "
         f"would have {theirs}{standing}."
     )
 

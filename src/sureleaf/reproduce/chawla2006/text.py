@@ -8,7 +8,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sureleaf.formatting import count_of
 from sureleaf.reproduce.chawla2006.experiment import (
     HISTOGRAMS,
     MEASURES,
@@ -158,17 +157,19 @@ def _base_sentence(replication: Replication) -> str:
 
 
 def _auc_scales(replication: Replication) -> Table:
+    has_range = replication.experiment.repeats > 1
     rows = [
         [
             one.dataset,
             f"{one.difference_as_auc:.3f}",
             f"{one.difference_as_2_auc_minus_1:.3f}",
-            f"{one.inside_as_auc}",
-            f"{one.inside_as_2_auc_minus_1}",
+            *([f"{one.inside_as_auc}", f"{one.inside_as_2_auc_minus_1}"] if has_range else []),
         ]
         for one in replication.auc_scales
     ]
-    headers = ["difference as AUC", "as 2 AUC - 1", "of 4 inside our range as AUC", "as 2 AUC - 1"]
+    headers = ["difference as AUC", "as 2 AUC - 1"]
+    if has_range:
+        headers += ["of 4 inside our range as AUC", "as 2 AUC - 1"]
     return _table(["", *headers], rows, n_left=1)
 
 
@@ -182,11 +183,16 @@ def _auc_sentence(replication: Replication) -> str:
     below = [
         f"{area:.4f}" for (_, what, _), area in TABLE_3.items() if what == "AUC" and area < 0.5
     ]
-    repeats = count_of(replication.experiment.repeats, "repeat")
+    repeats, inside = replication.experiment.repeats, ""
+    if repeats > 1:
+        inside = (
+            f"; inside the range of our {repeats} repeats "
+            f"{sum(one.inside_as_auc for one in scales)} "
+            f"and {sum(one.inside_as_2_auc_minus_1 for one in scales)} of {len(TABLE_3) // 2} "
+            "figures"
+        )
     return (
-        f"Mean difference {as_auc:.3f} as AUC, {as_double:.3f} as 2 AUC - 1; inside the range of "
-        f"our {repeats} {sum(one.inside_as_auc for one in scales)} "
-        f"and {sum(one.inside_as_2_auc_minus_1 for one in scales)} of {len(TABLE_3) // 2} figures. "
+        f"Mean difference {as_auc:.3f} as AUC, {as_double:.3f} as 2 AUC - 1{inside}. "
         f"As an AUC, {' and '.join(below)} would be below chance. Nearer as AUC: "
         f"{', '.join(against) or 'no data set'}. The document does not say; no direction depends "
         "on it."

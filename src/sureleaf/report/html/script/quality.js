@@ -105,9 +105,9 @@
     if (binary) {
       const yes = positive, no = 1 - positive;
       const share = (part, whole) => (whole ? S.percent(part / whole) : "–");
-      figures.push([`${labels[yes]} found (recall)`, share(confusion[yes][yes], confusion[yes][0] + confusion[yes][1])]);
-      figures.push([`${labels[no]} not predicted ${labels[yes]} (specificity)`, share(confusion[no][no], confusion[no][0] + confusion[no][1])]);
-      figures.push([`correct when it predicts ${labels[yes]} (precision)`, share(confusion[yes][yes], confusion[yes][yes] + confusion[no][yes])]);
+      figures.push([`“${labels[yes]}” found (recall)`, share(confusion[yes][yes], confusion[yes][0] + confusion[yes][1])]);
+      figures.push([`“${labels[no]}” not predicted as “${labels[yes]}” (specificity)`, share(confusion[no][no], confusion[no][0] + confusion[no][1])]);
+      figures.push([`correct when it predicts “${labels[yes]}” (precision)`, share(confusion[yes][yes], confusion[yes][yes] + confusion[no][yes])]);
     }
     byId("decision-facts").replaceChildren(
       ...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
@@ -278,7 +278,7 @@
     return {
       grid: { left: 62, right: 16, top: 34, bottom: 52 }, legend: { top: 0, left: 56, textStyle: { color: c.soft }, itemWidth: 18 },
       tooltip: S.tooltip(c, (at) => [`threshold ${percent(at[0].value[0], 0)}`, ...at.map((one) => `${one.seriesName} ${S.number(one.value[1])}`)].join("\n"), { trigger: "axis" }),
-      xAxis: S.shareAxis(c, "act from a probability of, %"),
+      xAxis: S.shareAxis(c, "threshold probability, %"),
       yAxis: S.axis(c, "net benefit per row", { nameGap: 44, min: -top / 4, axisLabel: { color: c.soft, fontSize: 11.5, formatter: (value) => String(Number(value.toPrecision(2))), showMinLabel: false } }),
       series: [named("tree", line(benefit.model), c.accent), named("all", line(benefit.treat_all), c.plain, "dashed"), named("none", [[0, 0], [1, 0]], c.strong, "dotted")],
     };

@@ -8,11 +8,11 @@
   // The same text as why_flagged in page.py.
   function whyFlagged(leaf) {
     if (leaf.n <= 0) return "no rows to evaluate it";
-    const percentDown = (share) => S.percent(Math.floor(1000 * share) / 1000 || share);
+    const percentBelow = (share, level) => S.percent(Number(share.toFixed(3)) < level ? share : Math.floor(1000 * share) / 1000);
     const levelText = (share) => `${Number((100 * share).toPrecision(6))}\u00a0%`;
     const reasons = ["confidence", "utility"]
       .filter((name) => wanted[name] !== null && leaf[name] !== null && leaf[name] < wanted[name])
-      .map((name) => `${name} ${percentDown(leaf[name])} is below the wanted ${levelText(wanted[name])}`);
+      .map((name) => `${name} ${percentBelow(leaf[name], wanted[name])} is below the wanted ${levelText(wanted[name])}`);
     return reasons.join(" and ") || `another ${at_costs ? "decision is cheaper" : "class is more frequent"}`;
   }
 
