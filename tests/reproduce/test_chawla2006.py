@@ -3,6 +3,7 @@
 import io
 import json
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -191,6 +192,14 @@ def test_the_text_has_every_table_and_figure(replication):
     console = Console(width=80, file=io.StringIO(), record=True)
     console.print(*text.replication_text(replication))
     assert "…" not in console.export_text()
+
+
+def test_one_repeat_has_no_range(replication):
+    once = replace(replication, experiment=replace(replication.experiment, repeats=1))
+    for found, has_range in ((replication, True), (once, False)):
+        shown = "\n".join(str(part) for part in text.replication_text(found))
+        assert ("inside the range of our 2 repeats" in shown) == has_range
+        assert ("inside the range" in shown) == has_range
 
 
 def test_the_json_is_complete(replication):
