@@ -81,7 +81,7 @@ def all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_fitting, "MAX_ROUNDS", 40)
 
 
-_LEVELS: dict[bytes, tuple[Any, Any]] = {}
+_LEVELS: dict[bytes, Any] = {}
 
 
 @pytest.fixture
@@ -94,12 +94,11 @@ def levels_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     compute = tree_classifier.cross_fit_levels
 
-    def cross_fit_levels(*given: Any, n_threads: int = 1, **named: Any) -> tuple[Any, Any]:
+    def cross_fit_levels(*given: Any, n_threads: int = 1, **named: Any) -> Any:
         key = hashlib.sha256(pickle.dumps((given, named))).digest()
         if key not in _LEVELS:
             _LEVELS[key] = compute(*given, n_threads=n_threads, **named)
-        model, correct = _LEVELS[key]
-        return model, correct.copy()
+        return _LEVELS[key]
 
     if not LONG:
         monkeypatch.setattr(tree_classifier, "cross_fit_levels", cross_fit_levels)

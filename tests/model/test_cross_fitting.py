@@ -68,6 +68,13 @@ def model_of(tree, rows, **options):
     )
 
 
+def correct_of(found, n_rows):
+    """Return what was predicted correctly of all rows; NaN if a row is not tested."""
+    correct = np.full(n_rows, np.nan)
+    correct[found.rows] = found.correct
+    return correct
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_untested", [0, 30])
 def test_predictions_and_accuracies_are_those_of_the_slow_twin(n_classes, n_untested):
@@ -76,7 +83,7 @@ def test_predictions_and_accuracies_are_those_of_the_slow_twin(n_classes, n_unte
     trees = trees_of(parts)
     found = predict_out_of_fold(parts, trees, Laplace())
     slow = naive.told_by_folds(parts, trees, predictions)
-    correct = found.correct_of(90)
+    correct = correct_of(found, 90)
     assert correct[n_untested:].tolist() == [told[0] for told in slow.values()]
     assert np.isnan(correct[:n_untested]).all()
     assert found.accuracy == pytest.approx(np.mean([told[0] for told in slow.values()]))
@@ -123,9 +130,9 @@ def test_whole_weights_are_repeated_rows():
     repeated = TrainingRows(read_table(names), rows.labels[again], 2)
     fold_of = np.arange(90) % 5
     one, other = predict(rows, fold_of), predict(repeated, fold_of[again])
-    np.testing.assert_array_equal(one.correct_of(90)[again], other.correct_of(len(again)))
+    np.testing.assert_array_equal(correct_of(one, 90)[again], correct_of(other, len(again)))
     assert one.accuracy == pytest.approx(other.accuracy)
-    assert np.isnan(one.correct_of(90)[weights == 0]).all()
+    assert np.isnan(correct_of(one, 90)[weights == 0]).all()
     tree = build(rows)
     first = round_estimate(model_of(tree, rows), rows, one)
     second = round_estimate(model_of(tree, repeated), repeated, other)
@@ -170,7 +177,7 @@ def test_a_class_that_only_one_fold_has_is_missed_there():
     labels[:6] = 1
     lone = TrainingRows(make_rows().table, labels, 2)
     found = predict(lone, (np.arange(90) >= 6).astype(np.int64))
-    assert found.correct_of(90)[:6].tolist() == [0.0] * 6
+    assert correct_of(found, 90)[:6].tolist() == [0.0] * 6
     assert np.isfinite(found.leaves.features).all()
 
 

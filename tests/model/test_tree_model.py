@@ -238,22 +238,6 @@ def test_rows_of_weight_0_do_not_change_what_the_codes_of_other_rows_mean():
     assert counts[leaf_of["a"]].sum() == 0
 
 
-def test_the_table_of_leaves_is_computed_once_and_belongs_to_who_asked_for_it(monkeypatch):
-    model = fitted(levels_from="training")
-    size = len(pickle.dumps(model.model_))
-    first = model.leaves()
-    monkeypatch.setattr(
-        "sureleaf.model.tree_model.leaf_table", lambda *a, **k: pytest.fail("computed again")
-    )
-    first.confidence[:] = 0.0
-    again = model.leaves()
-    assert (again.confidence > 0).all()
-    assert again.rule.tolist() == first.rule.tolist()
-    assert len(pickle.dumps(model.model_)) <= size + 1000  # levels, but no table
-    with pytest.raises(pytest.fail.Exception):
-        model.leaves(confidence=0.5)
-
-
 def test_a_leaf_with_many_siblings_names_their_node_and_not_each_of_them():
     towns = np.repeat(np.arange(40), 6)
     y = np.where(np.arange(240) % 6 < np.where(towns % 4, 6, 3), "yes", "no")

@@ -32,7 +32,7 @@ from sureleaf.levels.decisions import cost_rule, unequal_rule
 from sureleaf.levels.guarantees import Per
 from sureleaf.model.certificate import Certificate
 from sureleaf.model.cross_fitting import cross_fit_levels
-from sureleaf.model.explanation import Explanation
+from sureleaf.model.explanation import Explanation, explain_row
 from sureleaf.model.fitting import TreeSettings, check_max_features, fit_model
 from sureleaf.model.halves import with_stability
 from sureleaf.model.leaf_table import FittedLevels, LeafTable, RowLevels
@@ -590,7 +590,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         model, fit = self._fitted(), self._fit
         if not model.has_levels and fit is not None and fit.rows is not None:
             given: Any = {"groups": fit.groups, "n_threads": thread_count(self.n_jobs)}
-            model, _ = cross_fit_levels(model, fit.rows, fit.settings, **given)
+            model = cross_fit_levels(model, fit.rows, fit.settings, **given)
             self.model_ = with_stability(model, fit.rows, fit.settings, **given)
         return self.recognising_model()
 
@@ -845,7 +845,8 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         >>> found.prediction, str(found.way.changes[0])
         ('yes', 'x0 19 instead of 30')
         """
-        return self.complete_model().explain(
+        return explain_row(
+            self.complete_model(),
             row,
             fixed,
             only_up=only_up,

@@ -27,14 +27,9 @@ from sureleaf.model.out_of_bag import (
 )
 from sureleaf.model.seen_rows import SeenRows
 from sureleaf.model.state import (
-    classes_from_plain,
-    classes_to_plain,
-    cost_from,
-    estimate_to_plain,
-    fitted_facts,
+    fitted_header,
+    fitted_parts,
     probabilities_from,
-    schema_from_plain,
-    schema_to_plain,
     to_plain,
     tree_arrays,
     tree_from,
@@ -295,23 +290,14 @@ class BaggedModel(DecidingModel):
 
     def to_state(self) -> State:
         """Return the model as plain values and arrays."""
-        header: dict[str, Any] = {
-            "classes": classes_to_plain(self.classes),
-            "schema": schema_to_plain(self.schema),
-            "fitted": {
-                "criterion": self.criterion,
-                "unseen": self.unseen,
-                "weights": self.weights,
-                "leaf_estimate": estimate_to_plain(self.leaf_estimate),
-            },
+        header = {
+            **fitted_header(self),
             "seed": int(self.seed),
             "max_samples": to_plain("max_samples", self.max_samples),
             "n_trees": len(self.trees),
             "out_of_bag": None,
             "calibration": None,
         }
-        if self.cost is not None:
-            header["fitted"]["cost"] = self.cost.tolist()
         if self.seen is not None:
             header["seen"] = self.seen.to_plain()
         arrays: dict[str, NDArray[Any]] = {}
@@ -335,36 +321,28 @@ class BaggedModel(DecidingModel):
     def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
         header = state.header
-        facts = fitted_facts(header, ("criterion", "unseen", "weights"))
+        parts = fitted_parts(header)
+        schema, n_classes = parts["schema"], len(parts["classes"])
         seed = header.get("seed")
         if type(seed) is not int or not 0 <= seed < 2**128:
             raise Damaged("its seed is not a whole number")
         max_samples = header.get("max_samples", 0)
         if type(max_samples) not in (int, float) or not 0 < max_samples < 2**63:
             raise Damaged("its bags have no size")
-        schema = schema_from_plain(header.get("schema"))
-        classes = classes_from_plain(header.get("classes"))
         n_trees = header.get("n_trees")
         if type(n_trees) is not int or not 1 <= n_trees <= len(state.arrays):
             raise Damaged("it does not say how many trees it has")
         if f"trees/{n_trees - 1}/feature" not in state.arrays:
             raise Damaged("it has fewer trees than its header says")
         prefixes = [f"trees/{number}" for number in range(n_trees)]
-        trees = tuple(tree_from(state, schema, len(classes), prefix) for prefix in prefixes)
+        trees = tuple(tree_from(state, schema, n_classes, prefix) for prefix in prefixes)
         model = cls(
-            schema=schema,
-            classes=classes,
+            **parts,
             trees=trees,
-            leaf_estimate=facts["leaf_estimate"],
-            criterion=facts["criterion"],
-            unseen=facts["unseen"],
-            weights=facts["weights"],
             seed=seed,
             max_samples=max_samples,
-            calibration=_calibration_from(state, len(classes)),
+            calibration=_calibration_from(state, n_classes),
             out_of_bag=_out_of_bag_from(state),
-            cost=cost_from(facts["cost"], classes),
-            seen=SeenRows.from_plain(header.get("seen")),
         )
         model.__dict__["probabilities"] = tuple(
             probabilities_from(state, tree, f"{prefix}/probabilities")

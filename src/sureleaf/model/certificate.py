@@ -6,7 +6,7 @@ Out-of-fold predictions are no replacement. They are predictions of other trees.
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,12 @@ from sureleaf.levels.guarantees import (
 from sureleaf.levels.search import halved
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.leaf_table import LeafTable
-from sureleaf.table import Schema
 from sureleaf.tree import Tree
 from sureleaf.tree.rules import leaf_rules
 from sureleaf.tree.structure import leaves_in_words
+
+if TYPE_CHECKING:
+    from sureleaf.model.tree_model import TreeModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,23 +128,16 @@ class CertifiedLeaves(ColumnTable):
 
 
 def certified_leaves(
-    tree: Tree,
-    schema: Schema,
-    classes: NDArray[Any],
-    predicted: NDArray[np.intp],
-    held_out: HeldOut,
-    rule: CostRule | None,
-    *,
-    interval_error: float,
-    class_error: float,
+    model: "TreeModel", held_out: HeldOut, interval_error: float, class_error: float
 ) -> CertifiedLeaves:
     """Compute limits and p-values of all leaves, each of the two for all leaves at once.
 
     `interval_error` and `class_error` are the error probabilities of all limits, and of all
     certified classes.
     """
-    leaves = tree.leaf_ids
-    counts, named = held_out.counts[leaves], predicted[leaves]
+    rule = model.rule
+    leaves = model.tree.leaf_ids
+    counts, named = held_out.counts[leaves], model.predicted_classes[leaves]
     n, own = counts.sum(axis=1), counts[np.arange(len(leaves)), named]
     n_classes = counts.shape[1]
     n_named = n_classes if n_classes > 2 and not held_out.named_before else 1
@@ -152,11 +147,11 @@ def certified_leaves(
     adjusted[has_rows] = adjusted_p_values(
         p_values[has_rows], independent=held_out.named_before or rule is None
     )
-    rules = leaf_rules(tree, schema)
+    rules = leaf_rules(model.tree, model.schema)
     return CertifiedLeaves(
         leaf=leaves,
         rule=np.array([rules[leaf] for leaf in leaves.tolist()], dtype=object),
-        prediction=classes[named],
+        prediction=model.classes[named],
         n=n,
         n_correct=own,
         low=low,
@@ -337,21 +332,17 @@ def fingerprint(tree: Tree, classes: NDArray[Any], held_out: HeldOut) -> str:
 
 
 def guaranteed_table(
-    table: CertifiedLeaves,
-    counts: FloatArray,
-    predicted: NDArray[np.intp],
-    held_out: HeldOut,
-    rule: CostRule | None,
-    *,
-    class_error: float,
-    utility: float | None,
+    model: "TreeModel", level: float, confidence: float | None, utility: float | None
 ) -> LeafTable:
     """Return what is proven about the leaves as a `LeafTable`, all of it from held-out rows.
 
-    `counts` and `predicted` are of the leaves. `class_error` is the error probability of all flags.
-    `utility` is the lowest probability of a correct prediction that a leaf must be proven to have,
-    or None.
+    Limits hold with probability `level`, flags with probability `confidence`. `utility` is the
+    lowest probability of a correct prediction that a leaf must be proven to have, or None.
     """
+    held_out, leaves, rule = model.held_out_rows("leaves()"), model.tree.leaf_ids, model.rule
+    class_error = 1.0 if confidence is None else 1.0 - confidence
+    table = certified_leaves(model, held_out, 1.0 - level, class_error)
+    counts, predicted = held_out.counts[leaves], model.predicted_classes[leaves]
     n = table.n
     share = np.divide(table.n_correct, n, out=np.full(len(n), np.nan), where=n > 0)
     flagged = ~table.certified

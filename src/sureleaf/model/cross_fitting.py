@@ -81,32 +81,27 @@ def cross_fit_levels(
     *,
     groups: NDArray[Any] | None = None,
     n_threads: int = 1,
-) -> tuple[TreeModel, FloatArray]:
-    """Repeat cross-fitting until the levels no longer depend on the luck of the folds.
+) -> TreeModel:
+    """Return the model with levels from so many rounds that the luck of the folds hardly shows.
 
     At most 40 rounds of 10 trees are grown (with the default `cv`), and of 20 trees where a table
     of at most 1,000 rows has chosen the size of its tree by cross-validation. There are fewer
     rounds from 2,500 rows on, and one from 50,000 rows on. Arguments are those of `cross_fit`.
-
-    Returns the model with the accuracy of its nodes as evidence of its levels, and the share of the
-    rounds that predict each row correctly: NaN if no fold tests it.
     """
     # Folds that the caller gives are the same in every round.
     given = not isinstance(settings.cv, int | np.integer)
     cost = len(rows.labels) * max(1.0, len(model.classes) / 4)
     n_rounds = 1 if given else max(1, min(MAX_ROUNDS, int(_ROW_BUDGET / max(cost, 1.0))))
     shown = False if n_rounds == 1 else None  # one round shows a bar of its own
-    correct: list[FloatArray] = []
     estimates: list[RoundEstimate] = []
     for number in track(range(n_rounds), total=n_rounds, what="Cross-fitting", shown=shown):
         out_of_fold = cross_fit(rows, settings, groups=groups, n_threads=n_threads, number=number)
-        correct.append(out_of_fold.correct_of(len(rows.labels)))
         estimates.append(round_estimate(model, rows, out_of_fold))
         if len(estimates) in _CHECKED_ROUNDS:
             errors = _mean_of_rounds(model, estimates).confidence_error
             if errors is not None and errors[model.tree.leaf_ids].max() <= MAX_ERROR:
                 break
-    return model.with_evidence(_mean_of_rounds(model, estimates)), np.mean(correct, axis=0)
+    return model.with_evidence(_mean_of_rounds(model, estimates))
 
 
 def levels_of_rounds(
@@ -199,12 +194,6 @@ class OutOfFold:
         if not len(self.rows):
             return np.nan
         return float(self.weights @ self.correct / self.weights.sum())
-
-    def correct_of(self, n_rows: int) -> FloatArray:
-        """Return `correct` of all rows of the table; NaN if a row is not tested."""
-        correct = np.full(n_rows, np.nan)
-        correct[self.rows] = self.correct
-        return correct
 
 
 def cross_fit(

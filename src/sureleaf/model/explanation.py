@@ -229,13 +229,17 @@ def one_row(row: Any, schema: Schema) -> Any:
 
 def explain_row(
     model: "TreeModel",
-    table: EncodedTable,
-    restrictions: Restrictions,
+    row: Any,
+    fixed: Sequence[str | int] = (),
     *,
+    only_up: Sequence[str | int] = (),
+    only_down: Sequence[str | int] = (),
     confidence: float | None = 0.95,
     utility: float | None = None,
 ) -> Explanation:
-    """Explain the only row of a table that is encoded by the schema of the model."""
+    """Explain the decision about a row; the arguments are those of `TreeClassifier.explain`."""
+    restrictions = Restrictions.of(model.schema, fixed, only_up, only_down)
+    table = model.encode(one_row(row, model.schema), warn=False)
     if table.n_rows != 1:
         raise InvalidArgumentError(f"row must be one row; got {table.n_rows}.")
     leaves = model.leaves(confidence=confidence, utility=utility)

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from math import isfinite, isinf
 from typing import Any, Final
@@ -15,6 +15,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, cost_rule
 from sureleaf.model.node_levels import NodeLevels
+from sureleaf.model.seen_rows import SeenRows
 from sureleaf.probability import find_estimate
 from sureleaf.table import Schema
 from sureleaf.tree import CRITERIA, Tree
@@ -132,11 +133,6 @@ def probabilities_from(
     return probabilities
 
 
-def counts_arrays(counts: LeafCounts) -> Arrays:
-    """Name the arrays of leaf counts."""
-    return {"leaf_counts/counts": counts.counts, "leaf_counts/squares": counts.squares}
-
-
 def counts_from(state: State, tree: Tree) -> LeafCounts:
     """Restore the leaf counts of a tree."""
     counts = state.take("leaf_counts/counts", "<f8", (tree.n_leaves, tree.n_classes))
@@ -213,21 +209,40 @@ def cost_from(written: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None
         raise Damaged(f"its costs cannot be used ({error})") from None
 
 
-def fitted_facts(header: dict[str, Any], names: Sequence[str] = tuple(CHOICES)) -> dict[str, Any]:
-    """Return how a model was fitted: the choices of these names, its costs and leaf estimate."""
+def fitted_header(model: Any, **more: str) -> dict[str, Any]:
+    """Return the columns and classes of a model, and how it was fitted, as plain values."""
+    fitted = {name: getattr(model, name) for name in ("criterion", "unseen", "weights")} | more
+    fitted["leaf_estimate"] = estimate_to_plain(model.leaf_estimate)
+    if model.cost is not None:
+        fitted["cost"] = model.cost.tolist()
+    return {
+        "classes": classes_to_plain(model.classes),
+        "schema": schema_to_plain(model.schema),
+        "fitted": fitted,
+    }
+
+
+def fitted_parts(header: dict[str, Any], *more: str) -> dict[str, Any]:
+    """Restore the parts of a model that `fitted_header` has written, and its fingerprints."""
     written = header.get("fitted")
     if not isinstance(written, dict):
         raise Damaged("it does not say how it was fitted")
-    facts = {name: written.get(name) for name in (*names, "cost")}
-    for name in names:
-        if facts[name] not in CHOICES[name]:
+    parts: dict[str, Any] = {
+        name: written.get(name) for name in ("criterion", "unseen", "weights", *more)
+    }
+    for name, value in parts.items():
+        if value not in CHOICES[name]:
             raise Damaged(f"its {name} is not one of {', '.join(CHOICES[name])}")
     estimate = estimate_from_plain(written.get("leaf_estimate"))
     try:
-        facts["leaf_estimate"] = find_estimate(estimate)
+        parts["leaf_estimate"] = find_estimate(estimate)
     except InvalidArgumentError as error:
         raise Damaged(f"its leaf estimate cannot be used ({error})") from None
-    return facts
+    parts["schema"] = schema_from_plain(header.get("schema"))
+    parts["classes"] = classes_from_plain(header.get("classes"))
+    parts["cost"] = cost_from(written.get("cost"), parts["classes"])
+    parts["seen"] = SeenRows.from_plain(header.get("seen"))
+    return parts
 
 
 # ---- parameters, labels, schemas and leaf estimates as plain values ------------------------------

@@ -12,7 +12,6 @@ the strength of that knowledge, which `sureleaf.model.cross_fitting` computes fr
 from then on the model needs no rows for its levels, at any level of confidence.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
@@ -41,7 +40,6 @@ from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
 from sureleaf.levels.p_max_estimates import METHODS
 from sureleaf.model.certificate import (
     Certificate,
-    CertifiedLeaves,
     HeldOut,
     certified_leaves,
     check_alpha,
@@ -49,7 +47,6 @@ from sureleaf.model.certificate import (
     guaranteed_table,
     no_guarantee,
 )
-from sureleaf.model.explanation import Explanation, Restrictions, explain_row, one_row
 from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
 from sureleaf.model.leaf_table import SOURCES, FittedLevels, LeafTable, RowLevels, leaf_table
 from sureleaf.model.node_levels import (
@@ -61,18 +58,12 @@ from sureleaf.model.node_levels import (
 from sureleaf.model.seen_rows import EqualRows, SeenRows, telling_part
 from sureleaf.model.stability import SplitTable, Stability, split_table
 from sureleaf.model.state import (
-    classes_from_plain,
-    classes_to_plain,
-    cost_from,
-    counts_arrays,
     counts_from,
-    estimate_to_plain,
-    fitted_facts,
+    fitted_header,
+    fitted_parts,
     levels_arrays,
     levels_from,
     probabilities_from,
-    schema_from_plain,
-    schema_to_plain,
     tree_arrays,
     tree_from,
 )
@@ -322,7 +313,7 @@ class TreeModel(DecidingModel):
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
-        return {name: part for name, part in self.__dict__.items() if name != "_leaf_tables"}
+        return dict(self.__dict__)
 
     # ---- rows to leaves --------------------------------------------------------------------------
 
@@ -496,27 +487,12 @@ class TreeModel(DecidingModel):
         """Return one row per leaf; the parameters are those of `TreeClassifier.leaves`."""
         check_choice("guarantee", guarantee, (None, "simultaneous"))
         if guarantee is not None:
-            return self._guaranteed_leaves(level, confidence, utility)
+            self.held_out_rows("guarantee='simultaneous'")
+            _check_wanted(level, confidence, utility)
+            return guaranteed_table(self, level, confidence, utility)
         self.node_levels(method)
         _check_wanted(level, confidence, utility)
-        key = (level, confidence, utility, method)
-        table = self._leaf_tables.get(key)
-        if table is None:
-            table = leaf_table(
-                self, level=level, confidence=confidence, utility=utility, method=method
-            )
-            self._leaf_tables.clear()  # only the last one, because large tables take megabytes
-            self._leaf_tables[key] = table
-        # Copies, so that a caller who changes a column does not change the next answer.
-        columns: dict[str, Any] = {name: each.copy() for name, each in table.columns().items()}
-        return replace(table, **columns)
-
-    @cached_property
-    def _leaf_tables(
-        self,
-    ) -> dict[tuple[float, float | None, float | None, str | None], LeafTable]:
-        """The last table of leaves by level, confidence, utility and method."""
-        return {}
+        return leaf_table(self, level=level, confidence=confidence, utility=utility, method=method)
 
     def splits(self) -> SplitTable:
         """Return in how many trees of halves each split recurred; see `TreeClassifier.splits`."""
@@ -622,7 +598,6 @@ class TreeModel(DecidingModel):
     def certificate(self, *, alpha: float = 0.05) -> Certificate:
         """Return what the held-out rows prove about all leaves at once."""
         held_out, alpha = self.held_out_rows("certificate()"), check_alpha(alpha)
-        table = self._certified(held_out, alpha / 2, alpha / 2)
         counts, leaves = held_out.counts, self.tree.leaf_ids
         seen = self.classes[counts.sum(axis=0) > 0]
         return Certificate(
@@ -631,42 +606,12 @@ class TreeModel(DecidingModel):
             n_certifying=held_out.n_rows,
             n_outside=held_out.n_rows - int(counts[leaves].sum()),
             at_costs=self.rule is not None,
-            leaves=table,
+            leaves=certified_leaves(self, held_out, alpha / 2, alpha / 2),
             classes_seen=tuple(seen.tolist()),
             fingerprint=fingerprint(self.tree, self.classes, held_out),
             n_compared=held_out.n_compared,
             n_equal=held_out.n_equal,
             stated_new=held_out.stated_new,
-        )
-
-    def _certified(
-        self, held_out: HeldOut, interval_error: float, class_error: float
-    ) -> CertifiedLeaves:
-        return certified_leaves(
-            self.tree,
-            self.schema,
-            self.classes,
-            self.predicted_classes,
-            held_out,
-            self.rule,
-            interval_error=interval_error,
-            class_error=class_error,
-        )
-
-    def _guaranteed_leaves(
-        self, level: float, confidence: float | None, utility: float | None
-    ) -> LeafTable:
-        held_out = self.held_out_rows("guarantee='simultaneous'")
-        _check_wanted(level, confidence, utility)
-        class_error = 1.0 if confidence is None else 1.0 - confidence
-        return guaranteed_table(
-            self._certified(held_out, 1.0 - level, class_error),
-            held_out.counts[self.tree.leaf_ids],
-            self.predicted_classes[self.tree.leaf_ids],
-            held_out,
-            self.rule,
-            class_error=class_error,
-            utility=utility,
         )
 
     def predict_set(
@@ -709,21 +654,6 @@ class TreeModel(DecidingModel):
             routes.imputed_share,
             self.evidence.source,
         )
-
-    def explain(
-        self,
-        row: Any,
-        fixed: Sequence[str | int] = (),
-        *,
-        only_up: Sequence[str | int] = (),
-        only_down: Sequence[str | int] = (),
-        confidence: float | None = 0.95,
-        utility: float | None = None,
-    ) -> Explanation:
-        """Say why a row is decided as it is; see `TreeClassifier.explain`."""
-        restrictions = Restrictions.of(self.schema, fixed, only_up, only_down)
-        table = self.encode(one_row(row, self.schema), warn=False)
-        return explain_row(self, table, restrictions, confidence=confidence, utility=utility)
 
     def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
@@ -892,22 +822,10 @@ class TreeModel(DecidingModel):
         arrays = {
             **tree_arrays(self.tree),
             "probabilities": self.probabilities,
-            **counts_arrays(self.leaf_counts),
+            "leaf_counts/counts": self.leaf_counts.counts,
+            "leaf_counts/squares": self.leaf_counts.squares,
         }
-        header: dict[str, Any] = {
-            "classes": classes_to_plain(self.classes),
-            "schema": schema_to_plain(self.schema),
-            "fitted": {
-                "criterion": self.criterion,
-                "unseen": self.unseen,
-                "weights": self.weights,
-                "levels_from": self.evidence.source,
-                "leaf_estimate": estimate_to_plain(self.leaf_estimate),
-            },
-            "levels": None,
-        }
-        if self.cost is not None:
-            header["fitted"]["cost"] = self.cost.tolist()
+        header = {**fitted_header(self, levels_from=self.evidence.source), "levels": None}
         if self.held_out is not None:
             header["held_out"] = self.held_out.to_plain()
         if self.seen is not None:
@@ -931,24 +849,15 @@ class TreeModel(DecidingModel):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Restore a model from `to_state`; raises Damaged if the state cannot be a model."""
-        facts = fitted_facts(state.header)
-        schema = schema_from_plain(state.header.get("schema"))
-        classes = classes_from_plain(state.header.get("classes"))
-        tree = tree_from(state, schema, len(classes))
-        source = facts["levels_from"]
+        parts = fitted_parts(state.header, "levels_from")
+        source = parts.pop("levels_from")
+        tree = tree_from(state, parts["schema"], len(parts["classes"]))
         model = cls(
-            schema=schema,
-            classes=classes,
+            **parts,
             tree=tree,
             leaf_counts=counts_from(state, tree),
-            leaf_estimate=facts["leaf_estimate"],
-            criterion=facts["criterion"],
-            unseen=facts["unseen"],
-            weights=facts["weights"],
             evidence=Evidence(source, n_updated=_updated_rows(state.header, tree)),
-            cost=cost_from(facts["cost"], classes),
             held_out=HeldOut.from_plain(state.header.get("held_out"), tree),
-            seen=SeenRows.from_plain(state.header.get("seen")),
             seen_later=_seen_later(state.header.get("seen_later", [])),
         )
         probabilities = probabilities_from(state, tree)
