@@ -24,7 +24,6 @@ from sureleaf.errors import (
     InvalidArgumentError,
     InvalidTypeError,
     MemoryLimitWarning,
-    UnseenCategoryWarning,
 )
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
@@ -278,14 +277,17 @@ def test_what_a_fit_needs_beside_its_memory_is_said_before_it_grows_a_tree(monke
         plain.fit(source, "class", memory=40_000)
 
 
+# The peak of this process alone: ru_maxrss begins at that of the process that started it.
 MEASURED_FIT = """
-import resource, sys
+import sys
+from pathlib import Path
 from sureleaf.cli import main
 
 try:
     main(["fit", sys.argv[1], "-t", "y", "-o", sys.argv[2], "--memory", "20MB", "--seed", "0"])
 finally:
-    print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9)
+    status = Path("/proc/self/status").read_text()
+    print(1024 * int(status.partition("VmHWM:")[2].split()[0]) / 1e9)
 """
 
 
@@ -559,9 +561,8 @@ def test_a_column_without_a_value_in_batches_accepts_anything_later():
         expected = model.predict(rows)
         for values in (["text"] * 200, [1.5] * 200, [True] * 200):
             given = rows.set_column(3, "empty", pa.array(values))
-            with pytest.warns(UnseenCategoryWarning):
-                found = model.predict(given)
-            np.testing.assert_array_equal(found, expected)
+            # No warning: no test of the tree reads the column.
+            np.testing.assert_array_equal(model.predict(given), expected)
 
 
 def test_many_coded_rows_take_the_branches_of_their_values():
