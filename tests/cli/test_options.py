@@ -80,6 +80,8 @@ def test_a_file_that_is_read_is_never_replaced(tmp_path: Path) -> None:
         with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
             check_output(output, data)
     check_output(tmp_path / "new", data)
+    with pytest.raises(InvalidArgumentError, match=r"must not replace new"):
+        check_output(tmp_path / "new", tmp_path / "new")  # two results, of which one would be lost
     with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
         check_output(data, tmp_path)  # a folder that is read
     check_output(data, "0,5;1,0", "x" * 10_000, None)

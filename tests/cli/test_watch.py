@@ -105,3 +105,10 @@ def test_errors_are_one_line_with_code_2(capsys, files, tmp_path, arguments, mes
     code, _, err = watch(capsys, files, *arguments, "--state", str(state))
     assert (code, message in err) == (2, True)
     assert not state.exists()
+
+
+def test_the_page_is_never_written_over_a_state_that_is_yet_to_be_made(capsys, files, tmp_path):
+    state = tmp_path / "watch.json"
+    common = ("-t", "y", "--state", str(state), "-o", str(state))
+    code, _, err = watch(capsys, files, "tree.sureleaf", "may.csv", *common)
+    assert (code, "must not replace watch.json" in err, state.exists()) == (2, True, False)

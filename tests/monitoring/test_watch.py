@@ -10,6 +10,7 @@ import pytest
 
 import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier, Watch
+from sureleaf.monitoring.watch import rare_shares
 from tests.naive.watch import watch_slowly
 
 
@@ -278,6 +279,9 @@ def test_arguments_that_cannot_be_watched_are_refused():
     with pytest.raises(InvalidArgumentError, match="class_weight"):
         Watch(TreeClassifier(class_weight={0: 1, 1: 5}).fit(*table(0, 100)))
     X, y = table(0, 200)
+    X, y = table(0, 100)
+    with pytest.raises(InvalidArgumentError, match="importance weights"):
+        Watch(TreeClassifier(weights="importance").fit(X, y, 1 + X[:, 0]))
     parts = TreeClassifier(missing="fraction", random_state=0)
     Watch(parts.fit(X, y))
     X[::3, 0] = np.nan
@@ -318,6 +322,32 @@ def test_a_tree_of_one_leaf_is_watched():
     watch = Watch(tree).add(X, np.where(np.arange(3000) > 1000, 1 - tree.predict(X), y))
     assert watch.alarm
     assert watch.leaves().verdict.tolist() == ["changed"]
+
+
+def shops(seed: int, n: int) -> tuple[Any, Any]:
+    """Return rows whose class depends on one of 2,000 shops, most of which a fit meets once."""
+    rng = np.random.default_rng(seed)
+    shop = rng.integers(0, 2000, n)
+    y = rng.random(n) < np.where(np.random.default_rng(5).random(2000)[shop] < 0.5, 0.2, 0.8)
+    return pd.DataFrame({"shop": [f"s{k}" for k in shop], "x": rng.random(n)}), y.astype(int)
+
+
+@pytest.mark.parametrize("options", [{}, {"unseen": "stop"}, {"levels_from": "honest"}])
+def test_categories_that_the_fit_has_not_met_are_no_change_of_the_shares(options):
+    X, y = shops(0, 1500)
+    tree = TreeClassifier(pruning=None, max_leaves=8, random_state=0, **options).fit(X, y)
+    watch = Watch(tree).add(*shops(1, 4000))
+    assert watch.counts.new_categories["shop"] > 1500
+    assert not np.isfinite(watch.leaves().share_since).any()
+
+
+def test_few_categories_hardly_widen_the_limits_of_a_share():
+    X, y = table(25, 900)
+    frame = pd.DataFrame({"place": np.where(X[:, 0] > 0.5, "north", "south"), "x": X[:, 1]})
+    tree = TreeClassifier(levels_from="training", max_leaves=2, pruning=None).fit(frame, y)
+    model = tree.model_
+    assert model.schema.columns[int(model.tree.feature[0])].name == "place"
+    assert rare_shares(model) == pytest.approx([2 / 900] * 2)
 
 
 def test_an_updated_tree_is_watched_from_its_counts():

@@ -76,6 +76,8 @@ CHANGES = {
     "an alarm of another leaf": lambda w: w["alarms"].append(["share", 99, 5, 0]),
     "an alarm of another question": lambda w: w["alarms"].append(["mood", 0, 5, 0]),
     "an alarm of the future": lambda w: w["alarms"].append(["share", 0, 10**6, 0]),
+    "an alarm of half a leaf": lambda w: w["alarms"].append(["share", 0.5, 5, 0]),
+    "no version": lambda w: w.pop("version"),
     "no alpha": lambda w: w.pop("alpha"),
     "alpha of text": lambda w: w.__setitem__("alpha", "0.05"),
     "another tree": lambda w: w.__setitem__("fingerprint", "0" * 64),

@@ -675,8 +675,8 @@ SummaryAsJson = Annotated[
 def check_output(path: Path | None, *inputs: Path | str | None) -> None:
     """Raise an error if a file cannot be written, before the work begins and not after it.
 
-    A file that the command reads is never replaced. An input may be a folder, or a text that is
-    the name of a file or something else, as --cost is.
+    A file that the command reads is never replaced, also if it is yet to be made. An input may be a
+    folder, or a text that is the name of a file or something else, as --cost is.
     """
     if path is None:
         return
@@ -686,13 +686,13 @@ def check_output(path: Path | None, *inputs: Path | str | None) -> None:
         raise InvalidArgumentError(
             f"there is no folder {str(path.parent)!r} for {path.name}. Create it first."
         )
-    if not path.exists():
-        return
     for file in inputs:
-        if file is None or not os.path.exists(file):
+        if file is None:
             continue
-        is_inside = os.path.isdir(file) and path.resolve().is_relative_to(Path(file).resolve())
-        if is_inside or path.samefile(file):
+        exist = path.exists() and os.path.exists(file)
+        is_same = path.samefile(file) if exist else path.resolve() == Path(file).resolve()
+        is_inside = exist and os.path.isdir(file) and Path(file).resolve() in path.resolve().parents
+        if is_inside or is_same:
             name = path.name if is_inside else Path(file).name
             raise InvalidArgumentError(
                 f"the result must not replace {name}, which is read; got it as the output, too. "

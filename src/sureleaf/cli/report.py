@@ -95,7 +95,7 @@ def report(
 
     page = page_path(data, output, as_json, model, classes.cost)
     if save_model is not None:
-        options.check_output(save_model, data, model, classes.cost)
+        options.check_output(save_model, data, model, classes.cost, page, as_json)
     question = table.read(data, target)
     origin = Origin(
         target,

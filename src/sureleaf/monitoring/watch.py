@@ -12,11 +12,12 @@ three questions about every leaf, and one about the whole tree:
 error probability of a question goes into limits for what is true of the population of the fit, and
 the other half into a test against all values within them [1]_. For one-sided tests the hardest
 value is the end of the interval. A tree with few rows has promised little and cannot break it by
-itself. If nothing has changed, the rows of the watch itself are of this population, too: the limit
-for a test that starts at some row is the sharper one of two, from the promise and from the rows
-before (a confidence sequence), with a quarter of the error probability each. A decision that was
-wrong from the start is no alarm either: it counts as changed only if the leaf is wrong *and* its
-class shares are not what they were.
+itself. Shares of the rows that depend on rare categories have wider limits (`rare_shares`). If
+nothing has changed, the rows of the watch itself are of this population, too: the limit for a test
+that starts at some row is the sharper one of two, from the promise and from the rows before (a
+confidence sequence), with a quarter of the error probability each. A decision that was wrong from
+the start is no alarm either: it counts as changed only if the leaf is wrong *and* its class shares
+are not what they were.
 
 **One error probability for all.** A quarter of alpha goes to the whole tree, and one to each of
 the three questions, there in equal parts to the leaves. By Bonferroni's inequality, the probability
@@ -26,6 +27,8 @@ References
 ----------
 .. [1] Berger, R. L., Boos, D. D. (1994). P values maximized over a confidence set for the nuisance
    parameter. Journal of the American Statistical Association 89, 1012-1016.
+.. [2] Good, I. J. (1953). The population frequencies of species and the estimation of population
+   parameters. Biometrika 40, 237-264.
 """
 
 import hashlib
@@ -228,6 +231,7 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
     whole, n_whole = float(share @ own), model.rows_known_by() or n
     rivals = np.asarray(part / 8 / max(n_classes - 1, 1))
     of_rows = clopper_pearson_limits(share * n, np.full(n_leaves, n), np.asarray(part / 8))
+    rare = rare_shares(model)
     return Promise(
         classes=classes,
         most=clopper_pearson_limits(
@@ -236,8 +240,8 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
         accuracy=own,
         least=clopper_pearson_limits(own * trials, trials, np.asarray(part / 4))[0],
         share=share,
-        fewest_share=of_rows[0],
-        largest_share=of_rows[1],
+        fewest_share=np.maximum(of_rows[0] - rare, 0.0),
+        largest_share=np.minimum(of_rows[1] + rare, 1.0),
         whole=whole,
         whole_least=float(
             clopper_pearson_limits(
@@ -245,6 +249,30 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
             )[0]
         ),
     )
+
+
+def rare_shares(model: TreeModel) -> FloatArray:
+    """Return how far the share of each leaf may be off because categories on its path are rare.
+
+    Rows of categories that the fit has never met all take one branch; the fit had no such row. The
+    share of rows to come with a new category is about that of the categories met once [2]_. So it
+    is at most the number of known categories over that of rows, for each column that is tested.
+    Rows that did not grow the tree meet new categories as rows to come do.
+    """
+    tree, columns = model.tree, model.schema.columns
+    if model.evidence.source == "honest":
+        return np.zeros(tree.n_leaves)
+    tested: list[frozenset[int]] = [frozenset()] * tree.n_nodes
+    for node in range(tree.n_nodes):  # parents come before their children
+        index = int(tree.feature[node])
+        is_coded = index >= 0 and columns[index].is_coded
+        for child in tree.branches(node).tolist():
+            tested[child] = tested[node] | {index} if is_coded else tested[node]
+    n_categories = [
+        sum(len(columns[index].categories) for index in tested[leaf])
+        for leaf in tree.leaf_ids.tolist()
+    ]
+    return np.array(n_categories) / float(model.node_rows[0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -336,8 +364,8 @@ class Watch:
     Parameters
     ----------
     tree : TreeClassifier
-        A fitted tree whose leaves count whole rows: without class weights, and without missing
-        values that go into several leaves (``missing="fraction"``).
+        A fitted tree whose leaves count whole rows: without class weights or importance weights,
+        and without missing values that go into several leaves (``missing="fraction"``).
     alpha : float
         The probability of any false alarm.
 
@@ -366,6 +394,12 @@ class Watch:
             )
         self.tree, self.alpha = tree, float(alpha)
         self.model = tree.complete_model()
+        if self.model.weights == "importance":
+            raise InvalidArgumentError(
+                "tree must be fitted on rows that count alike, or whose weights are numbers of "
+                "rows; got one with importance weights, whose levels and shares are those of "
+                "weighted rows. Fit it without them."
+            )
         n = self.model.leaf_counts.n
         if tree.missing == "fraction" and not np.allclose(n, np.round(n), rtol=0, atol=1e-6):
             raise InvalidArgumentError(

@@ -115,8 +115,10 @@ def _read(path: Path) -> dict[str, Any]:
         watch = document["watch"]
         if watch.get("schema") != SCHEMA:
             raise Damaged("it is not the state of a watch")
-        if type(watch.get("version")) is int and watch["version"] > VERSION:
-            raise newer(path, f"state {watch['version']}, and this one reads up to {VERSION}")
+        if type(version := watch.get("version")) is not int:
+            raise Damaged("its version is not a number")
+        if version > VERSION:
+            raise newer(path, f"state {version}, and this one reads up to {VERSION}")
         text = json.dumps(watch, allow_nan=False, separators=(",", ":"))
         if hashlib.sha256(text.encode()).hexdigest() != document.get("checksum"):
             raise Damaged("its checksum is wrong, so that it was changed")
@@ -200,10 +202,10 @@ def _counts_of(content: dict[str, Any], watch: Watch) -> WatchCounts:
     for question, leaf, row, since in content["alarms"]:
         if question not in _QUESTIONS or max(_whole(since), _whole(row)) > n_rows:
             raise Damaged("an alarm is not about its rows")
-        stream = _alarmed_stream(counts, question, int(leaf))
+        stream = _alarmed_stream(counts, question, leaf)
         if since not in [one for one, _ in stream.starts]:
             raise Damaged("an alarm begins where no test begins")
-        counts.alarms[question, int(leaf)] = Alarm(row, since)
+        counts.alarms[question, leaf] = Alarm(row, since)
     for row, n, decided in content["history"]:
         point = _whole(row, n_rows), _whole_counts(n, n_leaves), _whole_counts(decided, n_leaves)
         if np.any(point[2] > point[1]):
@@ -224,8 +226,8 @@ def _check_labels(counts: WatchCounts, watch: Watch) -> None:
         raise Damaged("its counts of the tree are not those of its leaves")
 
 
-def _alarmed_stream(counts: WatchCounts, question: str, leaf: int) -> Stream:
-    if leaf == -1 and question == "accuracy":
+def _alarmed_stream(counts: WatchCounts, question: str, leaf: Any) -> Stream:
+    if type(leaf) is int and leaf == -1 and question == "accuracy":
         return counts.whole
     _whole(leaf, len(counts.leaves) - 1)
     return counts.rows if question == "share" else counts.leaves[leaf]
