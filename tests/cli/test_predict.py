@@ -330,3 +330,17 @@ def test_a_kept_column_of_an_odd_type_is_written_or_named(
             )
         elif kind == "csv":
             assert b'"=' not in out.read_bytes()
+
+
+@pytest.mark.parametrize("first", [2**53, 2**60])
+def test_large_integers_of_a_csv_file_are_predicted_as_at_fit(
+    first: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rounded to the nearest float64, both values were one, and half of the rows were wrong."""
+    rows = [f"{first + row % 2},{'no' if row % 2 else 'yes'}" for row in range(200)]
+    data, model = tmp_path / "large.csv", tmp_path / "m"
+    data.write_text("\n".join(["account,class", *rows]))
+    assert run(capsys, "fit", data, "-t", "class", "-o", model)[0] == 0
+    assert run(capsys, "predict", model, data, "-o", tmp_path / "p.csv")[0] == 0
+    predicted = pa.csv.read_csv(tmp_path / "p.csv")["prediction"].to_pylist()
+    assert predicted == ["no" if row % 2 else "yes" for row in range(200)]

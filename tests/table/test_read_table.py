@@ -274,3 +274,16 @@ def test_the_largest_integers_are_rounded_up_to_their_end() -> None:
     ends = np.array([2**63 - 1, -(2**63), -(2**63) + 1, 2**62 + 1, 5])
     assert as_float64(ends).tolist() == [2.0**63, -(2.0**63), -(2.0**63) + 1024, 2.0**62 + 1024, 5]
     assert as_float64(np.array([2**64 - 1], dtype=np.uint64)).tolist() == [2.0**64]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_first_integer_that_float64_rounds_is_rounded_up_too(sign: int) -> None:
+    """The float64 nearest to 2**53 + 1 is 2**53 itself, which is not beyond it."""
+    first = sign * 2**53
+    ends = np.array([first - 1, first, first + 1])
+    floats = [int(one) for one in as_float64(ends)]
+    assert floats == ([2**53 - 1, 2**53, 2**53 + 2] if sign > 0 else [first, first, first + 1])
+    with pytest.raises(InvalidArgumentError, match="float64 tells apart"):
+        read_table((sign * np.array([2**53, 2**53 + 1, 2**53 + 2]))[:, None])
+    with pytest.raises(InvalidArgumentError, match="float64 tells apart"):
+        read_table(pd.DataFrame({"t": [Decimal(first), Decimal(first + sign)]}))

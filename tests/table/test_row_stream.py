@@ -109,9 +109,9 @@ def test_the_number_of_rows_is_estimated_if_the_size_is_known(
 
 def read(tmp_path: pathlib.Path, text: str, *columns: Column, **csv_format: Any) -> list[Any]:
     (tmp_path / "new.csv").write_text(text)
-    keep = csv_format.pop("keep", ())
+    chosen = {role: csv_format.pop(role, ()) for role in ("keep", "exact")}
     rows = stream_rows(
-        tmp_path / "new.csv", Schema(columns), keep=keep, csv=CsvFormat(**csv_format)
+        tmp_path / "new.csv", Schema(columns), **chosen, csv=CsvFormat(**csv_format)
     ).batches
     return [part.to_pydict() for part in rows]
 
@@ -219,3 +219,14 @@ def test_thousands_separators_are_read_if_given(tmp_path: pathlib.Path) -> None:
         read(tmp_path, text, size)
     with pytest.raises(InvalidTypeError, match="must hold numbers, as at fit; got 'x'"):
         read(tmp_path, "size;b\n2.113,16;1\nx;2\n", size, thousands=".")
+
+
+def test_integers_of_exact_columns_are_rounded_up_as_in_memory(tmp_path: pathlib.Path) -> None:
+    text = f"n,m\n{2**53 + 1},{2**53 + 1}\n?,?\n{-(2**60) - 1},1.5\n"
+    columns = Column("n", "numeric"), Column("m", "numeric")
+    (part,) = read(tmp_path, text, *columns, exact=["n"])
+    assert part == {"n": [2.0**53 + 2, None, -(2.0**60)], "m": [2.0**53, None, 1.5]}
+    (part,) = read(tmp_path, f"n;m\n1,5;1\n{2**60};2\n", *columns, exact=["n"], decimal=",")
+    assert part["n"] == [1.5, 2.0**60]
+    with pytest.raises(InvalidTypeError, match=r"'n' of new\.csv must hold numbers.*got 'red'"):
+        read(tmp_path, "n,m\n1,2\nred,3\n", *columns, exact=["n"])

@@ -89,7 +89,8 @@ def predict(
     loaded.n_jobs = jobs
     node_sets = None if alpha is None else _read_sets(loaded, alpha, per)
     kept = list(dict.fromkeys(keep or []))
-    rows = stream_rows(data, loaded.schema_, keep=kept, csv=table.csv)
+    exact = predictions.columns_of_large_integers(loaded)
+    rows = stream_rows(data, loaded.schema_, keep=kept, exact=exact, csv=table.csv)
     with _open_output(output) as file:
         summary = predictions.write_predictions(
             loaded,

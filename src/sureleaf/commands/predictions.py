@@ -22,6 +22,7 @@ from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
 from sureleaf.table import RowStream
 from sureleaf.table.frames import without_dictionaries
+from sureleaf.table.raw_column import MAX_EXACT
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
@@ -138,6 +139,17 @@ def _label_values(classes: Any) -> Any:
         return pa.array(np.asarray(classes).tolist())
     except (OverflowError, pa.ArrowInvalid):
         return pa.array([str(label) for label in classes])
+
+
+def columns_of_large_integers(model: Any) -> list[str]:
+    """Return the columns with a threshold of 2**53 or more, where float64 rounds integers."""
+    large = {
+        int(column)
+        for tree in model.model_.all_trees()
+        for column, threshold in zip(tree.feature, tree.threshold, strict=True)
+        if np.isfinite(threshold) and abs(threshold) >= MAX_EXACT
+    }
+    return [model.schema_.names[column] for column in sorted(large)]
 
 
 def write_predictions(

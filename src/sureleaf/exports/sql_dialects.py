@@ -82,7 +82,7 @@ class SqlDialect:
         if family == "bool":
             return self.as_whole(expression)
         numbers = column.categories
-        if all(isinstance(c, int) for c in numbers) and any(abs(c) > 2**53 for c in numbers):  # type: ignore[arg-type]
+        if all(isinstance(c, int) for c in numbers) and any(abs(c) >= 2**53 for c in numbers):  # type: ignore[arg-type]
             return self.whole_or_null(expression)  # float64 would round them
         return self.missing_as_null(expression)
 

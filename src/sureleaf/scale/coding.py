@@ -146,7 +146,7 @@ class NumberSummary:
     values: FloatArray | None = field(default_factory=lambda: np.empty(0))
     highest: float = -np.inf  # the highest value; minus infinity if there is none
     n_missing: int = 0
-    # The distinct numbers beyond 2**53, which float64 may round; of more than `SAMPLE_ROWS`, those
+    # The distinct `large_integers`, which float64 may round; of more than `SAMPLE_ROWS`, those
     # whose float64 has the lowest hash. So integers with the same float64 stay together.
     integers: NDArray[Any] | None = None
 

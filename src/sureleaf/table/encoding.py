@@ -531,7 +531,11 @@ def _infer_column(column: RawColumn, choice: Choice) -> tuple[Column, NDArray[An
 
 
 def large_integers(values: Any) -> NDArray[Any] | None:
-    """Return the distinct integers and decimals beyond 2**53, ascending; None if there are none."""
+    """Return the distinct integers and decimals of 2**53 and more, ascending, or None.
+
+    Also those of -2**53 and less. These two are exact, but the next number beyond may become one
+    of them.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -540,19 +544,19 @@ def large_integers(values: Any) -> NDArray[Any] | None:
         if not is_decimal and str(values.type) not in ("int64", "uint64"):
             return None
         ends = pc.min_max(values).as_py()
-        if ends["min"] is None or max(-ends["min"], ends["max"]) <= MAX_EXACT:
+        if ends["min"] is None or max(-ends["min"], ends["max"]) < MAX_EXACT:
             return None
         if is_decimal:
             distinct = pc.unique(values).drop_null().to_pylist()
-            return np.array(sorted(one for one in distinct if abs(one) > MAX_EXACT), dtype=object)
+            return np.array(sorted(one for one in distinct if abs(one) >= MAX_EXACT), dtype=object)
         values = values.drop_null().to_numpy(zero_copy_only=False)
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
         return None
-    if max(-int(values.min()), int(values.max())) <= MAX_EXACT:
+    if max(-int(values.min()), int(values.max())) < MAX_EXACT:
         return None
-    is_large = values > MAX_EXACT
+    is_large = values >= MAX_EXACT
     if values.dtype.kind == "i":
-        is_large |= values < -MAX_EXACT
+        is_large |= values <= -MAX_EXACT
     integers: NDArray[Any] = np.unique(values[is_large])
     return integers
 

@@ -305,7 +305,7 @@ def as_float64(numbers: NDArray[Any]) -> NDArray[np.float64]:
         floats: NDArray[np.float64] = numbers.astype(np.float64)
     if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8:
         end = 2.0**63 if numbers.dtype.kind == "i" else 2.0**64  # cannot be converted back
-        is_wide = (np.abs(floats) > MAX_EXACT) & (floats < end)
+        is_wide = (np.abs(floats) >= MAX_EXACT) & (floats < end)  # 2**53 + 1 became 2**53
         is_below = floats[is_wide].astype(numbers.dtype) < numbers[is_wide]
         floats[is_wide] = np.where(is_below, np.nextafter(floats[is_wide], np.inf), floats[is_wide])
     return floats

@@ -3,10 +3,13 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
@@ -30,6 +33,7 @@ from sureleaf.files.read_file import (
     without_views,
 )
 from sureleaf.files.source import ByteSource, list_files, open_bytes
+from sureleaf.table.frames import as_float64
 from sureleaf.table.raw_column import MAX_EXACT
 from sureleaf.table.schema import Column, Schema
 
@@ -49,6 +53,7 @@ def stream_rows(
     schema: Schema,
     *,
     keep: Sequence[str] = (),
+    exact: Sequence[str] = (),
     csv: CsvFormat | None = None,
 ) -> RowStream:
     """Read the rows of a file in batches, each column with the type that the schema needs.
@@ -57,10 +62,15 @@ def stream_rows(
     cells look like numbers, and a column without a value in a batch keeps its type.
 
     The path may be a folder of files, or "-" for standard input. Further columns to `keep` are text
-    if the file is CSV. A missing column is an error at once; a wrong value, while rows are read.
+    if the file is CSV. In `exact` columns of a CSV file, integers beyond 2**53 are rounded up as in
+    memory (see `as_float64`), which is slower than Arrow's rounding to the nearest float64. A
+    missing column is an error at once; a wrong value, while rows are read.
     """
     if Path(path).is_dir():
-        streams = [stream_rows(file, schema, keep=keep, csv=csv) for file in list_files(Path(path))]
+        streams = [
+            stream_rows(file, schema, keep=keep, exact=exact, csv=csv)
+            for file in list_files(Path(path))
+        ]
         sizes = [stream.expected_rows for stream in streams]
         expected = None if None in sizes else sum(size for size in sizes if size is not None)
         return RowStream(chain.from_iterable(stream.batches for stream in streams), expected)
@@ -70,7 +80,8 @@ def stream_rows(
             file = CsvText(source, csv or CsvFormat())
             # Here, so that a missing column is an error before the first batch is requested.
             names = _file_columns(file.dialect.header, schema, keep, source.name)
-            batches, expected_rows = _csv_batches(file, schema, names, keep), file.expected_rows()
+            batches = _csv_batches(file, schema, names, keep, exact)
+            expected_rows = file.expected_rows()
         else:
             batches, expected_rows = _arrow_batches(source, schema, keep)
     return RowStream(_close_at_end(batches, source), expected_rows)
@@ -121,7 +132,7 @@ def _select(rows: Any, schema: Schema, names: list[str], keep: Sequence[str]) ->
 
 
 def _csv_batches(
-    file: CsvText, schema: Schema, names: list[str], keep: Sequence[str]
+    file: CsvText, schema: Schema, names: list[str], keep: Sequence[str], exact: Sequence[str]
 ) -> Iterator[Any]:
     import pyarrow as pa
 
@@ -132,6 +143,7 @@ def _csv_batches(
     types = dict.fromkeys(included, pa.string()) | {
         name: _csv_type(column) for name, column in zip(names, schema.columns, strict=True)
     }
+    types |= {name: pa.string() for name in exact if types.get(name) == pa.float64()}
     if file.csv_format.thousands is not None:
         types = {name: pa.string() if t == pa.float64() else t for name, t in types.items()}
     ragged_rows: list[Any] = []
@@ -208,7 +220,7 @@ def _csv_type(column: Column) -> Any:
         return pa.bool_()
     if family == "number":
         whole = all(isinstance(category, int) for category in column.categories)
-        large = whole and max(map(abs, column.categories)) > MAX_EXACT  # type: ignore[arg-type]
+        large = whole and max(map(abs, column.categories)) >= MAX_EXACT  # type: ignore[arg-type]
         return pa.int64() if large else pa.float64()
     return pa.string()
 
@@ -232,24 +244,40 @@ def _convert(
 
 
 def _parse_numbers(values: Any, column: Column, file: CsvText) -> Any:
-    """Return cells with thousands separators as numbers."""
+    """Return cells with thousands separators, or large integers, as numbers."""
     import pyarrow as pa
 
-    separator = file.csv_format.thousands
-    assert separator is not None  # else Arrow reads the numbers
     texts = nullify(values, (*MISSING_NUMBERS, *file.csv_format.missing))
-    numbers = read_thousands(texts, separator, file.dialect.decimal)
+    numbers = _numbers_of(texts, file)
     if numbers is not None:
         return numbers
     wrong = next(
         text
         for text in texts.drop_null().to_pylist()
-        if read_thousands(pa.array([text]), separator, file.dialect.decimal) is None
+        if _numbers_of(pa.array([text]), file) is None
     )
     raise InvalidTypeError(
         f"column {column.name!r} of {file.source.name} must hold numbers, as at fit; got "
         f"{wrong!r}. Correct it, or if it means missing: --csv missing={wrong!r}."
     )
+
+
+def _numbers_of(texts: Any, file: CsvText) -> Any:
+    """Return texts as float64, whole numbers rounded up; None if one is not a number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    separator, decimal = file.csv_format.thousands, file.dialect.decimal
+    if separator is not None:
+        return read_thousands(texts, separator, decimal)
+    for whole in (pa.int64(), pa.uint64()):
+        with suppress(pa.ArrowInvalid):
+            integers = texts.cast(whole)
+            rounded_up = as_float64(integers.fill_null(0).to_numpy(zero_copy_only=False))
+            return pa.array(rounded_up, mask=np.asarray(integers.is_null()))
+    with suppress(pa.ArrowInvalid):
+        return pc.replace_substring(texts, decimal, ".").cast(pa.float64())
+    return None
 
 
 def _parse_dates(values: Any, column: Column, file: CsvText) -> Any:
