@@ -6,28 +6,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import TreeClassifier
 from sureleaf.evaluation import KFold, evaluate
-from sureleaf.report import baselines
-from sureleaf.report.baselines import (
-    Sampled,
-    _bag_words,
-    evaluate_models,
-    max_categories,
-    numeric_matrix,
-)
+from sureleaf.report.baselines import ModelEvaluations, Sampled, _bag_words, evaluate_models
 from sureleaf.report.request import Budget, ReportRequest, budget_for
-from sureleaf.table import read_table
+from sureleaf.table import encoding, max_categories, numeric_matrix, read_table
 from tests.report.tables import mixed
 
 
 def test_only_the_most_frequent_of_many_categories_get_a_column() -> None:
     words = [f"w{i % 60:02}" for i in range(100)]  # w00 to w39 come twice
     numbers = numeric_matrix(read_table(pa.table({"word": words})))
-    assert numbers.shape == (100, baselines.MAX_INDICATORS)
+    assert numbers.shape == (100, encoding.MAX_INDICATORS)
     assert numbers[:, :40].sum(axis=0).tolist() == [2.0] * 40
 
 
@@ -40,8 +34,16 @@ def test_infinite_and_huge_numbers_become_what_scikit_learn_takes() -> None:
 
 def test_a_table_of_many_rows_keeps_within_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     table = read_table(pa.table({"a": ["x", "y"] * 500, "b": ["u", "v"] * 500}))
-    monkeypatch.setattr(baselines, "MAX_CELLS", 20_000)
+    monkeypatch.setattr(encoding, "MAX_CELLS", 20_000)
     assert max_categories(table) == 10
+
+
+def evaluated(tree: TreeClassifier, **options: Any) -> tuple[ModelEvaluations, TreeClassifier]:
+    X, y = mixed()
+    request = ReportRequest(X, y, tree=tree, n_jobs=1, **options)
+    table, budget = read_table(X), Budget(3, 1, 3, 2, 10)
+    fitted = clone(tree).set_params(random_state=0).fit(table, y)
+    return evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None), fitted
 
 
 def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_leaves_does() -> None:
@@ -50,7 +52,7 @@ def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_lea
     table = read_table(X)
     fitted = TreeClassifier(random_state=3).fit(table, y)
     found = evaluate_models(
-        request, table, fitted, "<bad>", Budget(3, 2, 3, 2, 10), lambda stage, share: None
+        request, table, fitted, "<bad>", Budget(3, 2, 3, 2, 10), lambda stage: None
     )
     by_name = {model.name: model for model in found.models}
     options: dict[str, Any] = {"design": KFold(3, repeats=2), "random_state": 3}
@@ -71,13 +73,7 @@ def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_lea
 
 
 def test_the_sizes_of_the_curve_go_from_the_root_to_beyond_every_tree() -> None:
-    X, y = mixed()
-    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1)
-    table = read_table(X)
-    fitted = TreeClassifier(random_state=0).fit(table, y)
-    found = evaluate_models(
-        request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
-    )
+    found, fitted = evaluated(TreeClassifier())
     root = found.sizes[0]
     assert root.most_leaves == 1
     majority = next(model for model in found.models if model.name == "majority class")
@@ -86,27 +82,15 @@ def test_the_sizes_of_the_curve_go_from_the_root_to_beyond_every_tree() -> None:
 
 
 def test_c45_is_not_compared_with_itself_but_with_the_default_tree() -> None:
-    X, y = mixed()
-    request = ReportRequest(X, y, tree=TreeClassifier.c45(), n_jobs=1)
-    table = read_table(X)
-    fitted = TreeClassifier.c45(random_state=0).fit(table, y)
-    found = evaluate_models(
-        request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
-    )
-    names = [model.name for model in found.models]
+    names = [model.name for model in evaluated(TreeClassifier.c45())[0].models]
     assert names[:3] == ["this tree", "majority class", "default tree"]
     assert "C4.5's tree" not in names
 
 
 def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() -> None:
-    X, y = mixed()
+    _, y = mixed()
     cost = [[0, 5], [1, 0]]
-    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, cost=cost)
-    table = read_table(X)
-    fitted = TreeClassifier(random_state=0).fit(table, y)
-    found = evaluate_models(
-        request, table, fitted, "<bad>", Budget(3, 1, 3, 2, 10), lambda stage, share: None
-    )
+    found, _ = evaluated(TreeClassifier(), cost=cost)
     by_name = {model.name: model.evaluation for model in found.models}
     assert set(by_name) >= {"always <bad>", "always good & fine", "size chosen with margin 0"}
     assert set(by_name["always <bad>"].prediction.tolist()) == {0}
@@ -134,7 +118,7 @@ def test_models_of_scikit_learn_are_fitted_to_a_sample_of_a_large_table() -> Non
     request = replace(request, X=table)
     fitted = TreeClassifier(random_state=0).fit(table, y)
     budget = replace(Budget(3, 1, 3, 2, 10), bagged_trees=2, forest_trees=2, bagged_rows=30)
-    found = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage, share: None)
+    found = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None)
     logistic, forest, given = found.models[-3:]
     assert (logistic.name, forest.name) == ("logistic regression", "random forest")
     assert "GaussianNB" in given.name

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from sureleaf.report.document import PAGES, ReportDocument, json_schema
-from sureleaf.report.document_schema import REPORT_SCHEMA, field_tables, plain_values
-from sureleaf.report.estimates import IntervalEstimate
+from sureleaf.report.document_schema import (
+    REPORT_SCHEMA,
+    IntervalEstimate,
+    field_tables,
+    plain_values,
+)
 from sureleaf.report.sections.quality import ClassRates
 from tests.report.document_check import check_schema
 from tests.report.page_documents import document

@@ -37,7 +37,7 @@ from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.model.seen_rows import EqualRows, SeenRows, telling_part
 from sureleaf.random_streams import shuffled
 from sureleaf.scale import Roles, SourceColumns, is_source, open_source, plan_columns
-from sureleaf.table import EncodedTable, read_table
+from sureleaf.table import EncodedTable, numeric_matrix, read_table
 from sureleaf.tree import TrainingRows
 
 ERRORS = ("calibration", "accuracy", "cost")
@@ -443,32 +443,21 @@ def _errors_without_a_row(table: EncodedTable, codes: NDArray[np.int64]) -> list
 
 def _linear_predictions(table: EncodedTable, codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Predict every row by a logistic regression of the other folds."""
+    from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
-    columns = []
-    for index, column in enumerate(table.schema.columns):
-        values = np.asarray(table.columns[index], dtype=np.float64)
-        if column.kind == "categorical":
-            occurring = np.unique(values)[:50]
-            columns += [(values == code).astype(np.float64) for code in occurring]
-            continue
-        is_known = np.isfinite(values) & (values >= 0 if column.is_coded else True)
-        known = values[is_known]
-        if len(known) and np.ptp(known) > 0:
-            scaled = (values - known.mean()) / known.std()
-            columns.append(np.clip(np.where(is_known, scaled, 0.0), -10, 10))
-    features = np.column_stack(columns) if columns else np.zeros((len(codes), 1))
-    fold = fold_numbers(codes.astype(np.int32), 5, seed=0)
-    predictions = np.empty(len(codes), dtype=np.int64)
-    for k in range(5):
-        test = fold == k
-        if not test.any():
-            continue
-        if len(np.unique(codes[~test])) < 2:
-            predictions[test] = codes[~test][0]
-            continue
-        model = LogisticRegression(max_iter=1000).fit(features[~test], codes[~test])
-        predictions[test] = model.predict(features[test])
+    model = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
+        LogisticRegression(max_iter=1000),
+    )
+    folds = PredefinedSplit(fold_numbers(codes.astype(np.int32), 5, seed=0))
+    predictions: NDArray[np.int64] = cross_val_predict(
+        model, numeric_matrix(table), codes, cv=folds
+    )
     return predictions
 
 

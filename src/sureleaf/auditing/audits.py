@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import FloatArray, check_choice, check_count, check_level
+from sureleaf.arguments import FloatArray, check_choice, check_count, check_level, check_number
 from sureleaf.auditing.audited_rows import (
     AuditedRows,
     ComparedRows,
@@ -24,7 +24,7 @@ from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.auditing.where import Subgroups, Where, find_segments, subgroup_table
 from sureleaf.comparison import Comparison, compare
-from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
+from sureleaf.errors import TrainingRowsWarning
 from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import calibration_line
@@ -196,8 +196,6 @@ class Audit:
         Leaves and bins below these levels are flagged.
     remarks : tuple of str
         What does not fit: rows that look like training rows, classes that seem swapped.
-    looks_seen : bool
-        Whether rows that were given as unseen look like training rows.
     newness : {"compared", "stated", "unknown", "seen", "training"}
         Why the rows are called unseen, or not: the model has compared them with the rows of its
         fit; it is the user's word; nobody says so; they look like training rows; they are.
@@ -231,7 +229,6 @@ class Audit:
     wanted_confidence: float | None = None
     wanted_utility: float | None = None
     remarks: tuple[str, ...] = ()
-    looks_seen: bool = False
     newness: Newness = "unknown"
     effective_rows: float | None = None
 
@@ -241,6 +238,11 @@ class Audit:
         if self.newness == "compared" or self.newness == "stated":
             return "unseen"
         return self.newness
+
+    @property
+    def looks_seen(self) -> bool:
+        """Whether rows that were not given as training rows look like such."""
+        return self.newness == "seen"
 
     @property
     def rows_in_words(self) -> str:
@@ -637,12 +639,10 @@ def audit(
     """
     check_choice("rows", rows, ("unseen", "training", None))
     stated, rows = rows, rows or "unseen"
-    request = _Request(
-        rows,
-        check_level(level),
-        _check_proportion("confidence", confidence),
-        _check_proportion("utility", utility),
-    )
+    for name, wanted in (("confidence", confidence), ("utility", utility)):
+        if wanted is not None:
+            check_number(name, wanted, low=0, high=1)
+    request = _Request(rows, check_level(level), confidence, utility)
     check_count("n_bins", n_bins)
     audited, output = audit_rows(
         model,
@@ -687,7 +687,6 @@ def audit(
         wanted_confidence=request.confidence,
         wanted_utility=request.utility,
         remarks=tuple(remarks),
-        looks_seen=looks_seen,
         newness=_newness(stated, audited.compared, looks_seen=looks_seen),
         effective_rows=None if effective is None else float(effective[0]),
     )
@@ -728,12 +727,6 @@ def _remarks(
     advice = "If they are its training rows, pass rows='training'."
     warnings.warn(f"{text} {advice}", TrainingRowsWarning, stacklevel=3)
     return [text], True
-
-
-def _check_proportion(name: str, value: float | None) -> float | None:
-    if value is not None and not 0 <= value <= 1:
-        raise InvalidArgumentError(f"{name} must be from 0 to 1, or None; got {value!r}.")
-    return value
 
 
 def _audit_groups(

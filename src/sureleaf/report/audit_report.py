@@ -22,10 +22,8 @@ from sureleaf.formatting import (
     upper_first,
 )
 from sureleaf.model.column_table import end_of
-from sureleaf.report.definitions import Definition, define
 from sureleaf.report.document import package_versions
-from sureleaf.report.document_schema import plain_values
-from sureleaf.report.estimates import finite, interval_estimate
+from sureleaf.report.document_schema import finite, interval_estimate, plain_values
 from sureleaf.report.request import Origin
 from sureleaf.report.sections.answer import (
     LeadingMeasure,
@@ -35,6 +33,7 @@ from sureleaf.report.sections.answer import (
     wanted_text,
 )
 from sureleaf.report.sections.data import ClassCount
+from sureleaf.report.sections.methods import Definition, define
 from sureleaf.report.sections.tree import WantedLevels
 
 

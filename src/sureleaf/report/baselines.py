@@ -29,12 +29,9 @@ from sureleaf.levels.decisions import cheapest_decision
 from sureleaf.model.refits import TreeRefits
 from sureleaf.model.size_selection import n_rounds_at_most
 from sureleaf.progress import track
-from sureleaf.report.request import Budget, Progress, ReportRequest, is_rare, start_stage
-from sureleaf.table import EncodedTable
+from sureleaf.report.request import Budget, ReportRequest, Stages, is_rare
+from sureleaf.table import EncodedTable, max_categories, numeric_matrix
 
-MAX_INDICATORS = 50
-MAX_CELLS = 100_000_000
-"""Cells of all indicator columns together: 400 MB."""
 FIRST_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 """Numbers of leaves on the curve of sizes; from 64 on, each is twice the one before."""
 SIZES_BEYOND = 2.0
@@ -127,14 +124,14 @@ def evaluate_models(
     fitted: TreeClassifier,
     positive: Any,
     budget: Budget,
-    progress: Progress,
+    start_stage: Stages,
 ) -> ModelEvaluations:
     """Evaluate the tree, other sizes of it and the baselines over the same folds."""
     matrix = numeric_matrix(table)
     evaluated = partial(_evaluated, request, KFold(budget.folds, repeats=budget.repeats), positive)
-    start_stage(progress, "Cross-validating: baseline")
+    start_stage("Cross-validating: baseline")
     majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
-    start_stage(progress, "Cross-validating: trees of several sizes")
+    start_stage("Cross-validating: trees of several sizes")
     c45 = _prepared(request, TreeClassifier.c45())
     c45_leaves = _fitted(request, c45, table).tree_.n_leaves
     (this, *trees), sizes = _family(request, table, fitted, majority, c45_leaves)
@@ -143,11 +140,11 @@ def evaluate_models(
         this = replace(this, evaluation=evaluated(tree, table))
     models = [this, *_constants(request, majority), *trees]
     if tree.get_params() | C45 != tree.get_params():
-        start_stage(progress, "Cross-validating: C4.5's tree")
+        start_stage("Cross-validating: C4.5's tree")
         description = "the tree of C4.5, with its own rules and its pessimistic pruning"
         of_c45 = evaluated(c45, table)
         models.append(EvaluatedModel("other", C45_TREE, description, c45_leaves, of_c45))
-    start_stage(progress, "Cross-validating: bagged trees")
+    start_stage("Cross-validating: bagged trees")
     bag = BaggedTreesClassifier(
         n_estimators=budget.bagged_trees,
         max_samples=min(1.0, budget.bagged_rows / table.n_rows),
@@ -156,7 +153,7 @@ def evaluate_models(
     )
     words, of_bag = _bag_words(table.n_rows, budget), evaluated(bag, table)
     models.append(EvaluatedModel("other", BAGGED_TREES, words, None, of_bag))
-    start_stage(progress, "Cross-validating: other models")
+    start_stage("Cross-validating: other models")
     # Separable classes have no largest likelihood: that is no news in every one of many folds.
     with (
         parallel_config("threading", n_jobs=thread_count(request.n_jobs)),
@@ -458,42 +455,3 @@ def _fitted(request: ReportRequest, estimator: Any, X: Any) -> Any:
     if request.weights is None:
         return clone(estimator).fit(X, request.y)
     return clone(estimator).fit(X, request.y, sample_weight=request.weights)
-
-
-# The table as numbers, for classifiers of other libraries.
-
-
-def max_categories(table: EncodedTable) -> int:
-    """Return how many categories per column get a 0/1 column: the most frequent ones."""
-    n_columns = sum(column.kind == "categorical" for column in table.schema.columns)
-    fitting = MAX_CELLS // max(1, n_columns * table.n_rows)
-    return max(2, min(MAX_INDICATORS, fitting))
-
-
-def numeric_matrix(table: EncodedTable) -> NDArray[np.float32]:
-    """Return numbers as they are (NaN is missing) and 0/1 columns for categories.
-
-    The categories of all rows are known beforehand. A column that is 0 in all training rows gives
-    a classifier no information.
-
-    Examples
-    --------
-    >>> from sureleaf.table import read_table
-    >>> numeric_matrix(read_table([[1.5, "b"], [None, "a"]])).tolist()
-    [[1.5, 0.0, 1.0], [nan, 1.0, 0.0]]
-    """
-    parts: list[NDArray[np.float32]] = []
-    most = max_categories(table)
-    for column, values in zip(table.schema.columns, table.columns, strict=True):
-        if column.kind == "categorical":
-            counts = np.bincount(values[values >= 0], minlength=len(column.categories))
-            kept = np.sort(np.argsort(-counts, kind="stable")[:most])
-            parts.append((values[:, None] == kept[None, :]).astype(np.float32))
-        else:
-            numbers = values.astype(np.float64)
-            if column.is_coded:
-                numbers = np.where(values < 0, np.nan, numbers)
-            # scikit-learn accepts neither infinities nor numbers beyond float32
-            largest = float(np.finfo(np.float32).max)
-            parts.append(np.clip(numbers, -largest, largest).astype(np.float32)[:, None])
-    return np.hstack(parts) if parts else np.zeros((table.n_rows, 1), dtype=np.float32)

@@ -23,10 +23,14 @@ from sureleaf.report.sections.answer import AnswerSection, answer_section
 from sureleaf.report.sections.data import DataSection, data_section
 from sureleaf.report.sections.error import ErrorSection, error_section, without_tests
 from sureleaf.report.sections.methods import MethodsSection, methods_section
-from sureleaf.report.sections.models import ModelsSection, models_section
+from sureleaf.report.sections.models import (
+    ModelsSection,
+    SimplicitySection,
+    models_section,
+    simplicity_section,
+)
 from sureleaf.report.sections.paper import PaperSection, paper_section
 from sureleaf.report.sections.quality import QualitySection, quality_section
-from sureleaf.report.sections.simplicity import SimplicitySection, simplicity_section
 from sureleaf.report.sections.tree import TreeSection, embedded_tree, tree_section
 
 
@@ -151,22 +155,9 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
     if sections["tree"].n_leaves == 1:
         sections["error"] = without_tests(sections["error"], sections["models"])
     sections["simplicity"] = simplicity_section(results, sections["models"])
-    sections["answer"] = answer_section(
-        sections["data"],
-        sections["tree"],
-        sections["quality"],
-        sections["error"],
-        sections["models"],
-    )
-    sections["paper"] = paper_section(
-        sections["data"],
-        sections["tree"],
-        sections["quality"],
-        sections["error"],
-        sections["answer"],
-        results.budget,
-        report_tree(results.request).missing,
-    )
+    read = ("data", "tree", "quality", "error", "models")
+    sections["answer"] = answer_section(*(sections[name] for name in read))
+    sections["paper"] = paper_section(sections, report_tree(results.request).missing)
     return ReportDocument(
         schema=REPORT_SCHEMA, provenance=provenance, model=_model_text(results), **sections
     )

@@ -1,23 +1,38 @@
-"""What follows from the types of the document: plain values, a JSON schema, tables of fields.
+"""The records of the document: estimates, and what follows from the types of all records.
 
-The types are frozen dataclasses whose annotations describe every field. A field whose name is a
-Python keyword has an underscore at its end, which JSON does not have.
+That is plain values, a JSON schema, and tables of fields. The types are frozen dataclasses whose
+annotations describe every field. A field whose name is a Python keyword has an underscore at its
+end, which JSON does not have.
 """
 
 import math
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from inspect import cleandoc
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+
+from sureleaf.errors import InvalidArgumentError
+from sureleaf.evaluation import Estimate, Evaluation, Measure
 
 ReportSchema = Literal["sureleaf-report/1"]
 REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/1"
 """The version of the document; it changes if a key is renamed, removed or gets a new meaning."""
 
 Record = TypeVar("Record")
-_LARGEST: Final = 1e300
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 _WORDS = {str: "text", bool: "true or false", int: "integer", float: "number", type(None): "null"}
 
@@ -54,70 +69,6 @@ def schema_of(root: type, title: str) -> dict[str, Any]:
         **definitions.pop(root.__name__),
         "$defs": definitions,
     }
-
-
-def type_fault(kind: Any, value: Any, where: str = "") -> str | None:
-    """Return what is wrong with a value that was read from JSON; None if it is of the type.
-
-    Fields that are missing or unknown are no fault: other versions may have them.
-
-    Examples
-    --------
-    >>> type_fault(dict[str, list[float | None]], {"accuracy": [0.9, "high"]}, "values")
-    "values.accuracy[1] must be number or null; got 'high'"
-    """
-    fault = _fault(kind, value, where)
-    if fault is None:
-        return None
-    place, wanted, got = fault
-    return f"{place} must be {_type_text(wanted)}; got {repr(got)[:80]}"
-
-
-_Fault = tuple[str, Any, Any]
-"""Where a value is, its type, and the value."""
-
-
-def _fault(kind: Any, value: Any, where: str) -> _Fault | None:
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType):
-        faults = [_fault(part, value, where) for part in parts]
-        deeper = [one for one in faults if one and one[0] != where]
-        return None if None in faults else deeper[0] if deeper else (where, kind, value)
-    inner = _parts(kind, value)
-    if inner is None:
-        return where, kind, value
-    named = ((f"{where}{place}".removeprefix("."), one, cell) for place, one, cell in inner)
-    return next(filter(None, (_fault(one, cell, place) for place, one, cell in named)), None)
-
-
-def _parts(kind: Any, value: Any) -> list[_Fault] | None:
-    """Return the parts of a value, with place and type; None if it is of another type itself."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return [] if value in parts else None
-    if origin in (list, tuple):
-        is_list = isinstance(value, list)
-        return [(f"[{i}]", parts[0], one) for i, one in enumerate(value)] if is_list else None
-    is_record = is_dataclass(kind) and isinstance(kind, type)
-    if not is_record and origin is not dict:
-        return [] if _is_of(kind, value) else None
-    if not isinstance(value, dict):
-        return None
-    known = (
-        {_key(name): hint for name, hint in _hints(kind).items()}
-        if is_record
-        else dict.fromkeys(value, parts[1])
-    )
-    return [(f".{key[:80]}", known[key], one) for key, one in value.items() if key in known]
-
-
-def _is_of(kind: type, value: Any) -> bool:
-    if kind is float:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return is_number and abs(value) <= _LARGEST
-    if kind is int:
-        return type(value) is int and abs(value) <= _LARGEST
-    return isinstance(value, kind)
 
 
 def field_tables(root: type) -> str:
@@ -211,3 +162,60 @@ def _type_text(kind: Any) -> str:
     if origin is dict:
         return f"object of {_type_text(parts[1])}"
     return _WORDS[kind]
+
+
+# ---- estimates: what does not exist is null, never NaN ------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalEstimate:
+    """A value with its interval."""
+
+    value: Annotated[float, "The estimate."]
+    low: Annotated[float | None, "Ends of the interval; null if there is no valid interval."]
+    high: Annotated[float | None, "Ends of the interval; null if there is no valid interval."]
+    level: Annotated[float, "Level of the interval, such as 0.95."]
+    method: Annotated[str, "How the interval was computed."]
+
+
+def finite(value: Any) -> float | None:
+    """Return a number as a float, or None if it is not finite."""
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def finite_list(values: Any) -> list[float | None]:
+    """Return numbers as floats, None for those that are not finite."""
+    return [finite(value) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def interval_estimate(estimate: Estimate) -> IntervalEstimate | None:
+    """Return an estimate for the document; None if the value itself is not finite."""
+    if not math.isfinite(estimate.value):
+        return None
+    low, high = finite(estimate.low), finite(estimate.high)
+    return record_of(IntervalEstimate, estimate, low=low, high=high)
+
+
+def estimate_measure(
+    evaluation: Evaluation, measure: str | Measure, *, level: float
+) -> IntervalEstimate | None:
+    """Estimate a measure with its interval over folds; None if the measure is not defined.
+
+    If all folds agree, the interval over folds has no width. Then the interval over rows is used,
+    and if that has no width either, the estimate has no interval.
+    """
+    try:
+        estimate = evaluation.estimate(measure, level=level)
+        if estimate.low == estimate.high and evaluation.find(measure).counted:
+            estimate = evaluation.estimate(measure, level=level, of="model")
+    except InvalidArgumentError:
+        return None
+    matrix = evaluation.cost_matrix
+    if matrix is not None and evaluation.find(measure).name == "cost":
+        low, high = float(matrix.min()), float(matrix.max())  # no mean cost lies outside
+        estimate = replace(estimate, low=max(estimate.low, low), high=min(estimate.high, high))
+    if estimate.low == estimate.high:
+        method = f"{estimate.method}; all folds agree, so there is no valid interval"
+        estimate = replace(estimate, low=math.nan, high=math.nan, method=method)
+    return interval_estimate(estimate)

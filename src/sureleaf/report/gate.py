@@ -1,9 +1,10 @@
 """The gate: whether the tree of a new report is better or worse than that of an old one."""
 
 import json
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
@@ -14,8 +15,7 @@ from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation import KFold
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.exports import from_json
-from sureleaf.report.document import ReportDocument
-from sureleaf.report.document_schema import REPORT_SCHEMA, type_fault
+from sureleaf.report.document_schema import REPORT_SCHEMA
 
 
 def read_report(path: str | PathLike[str]) -> dict[str, Any]:
@@ -50,28 +50,58 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         if isinstance(schema, str) and schema.startswith("sureleaf-report/"):
             got = f"a report of another version ({schema[:80]}), which does not hold its tree"
         raise _not_a_report(path, got)
-    fault = type_fault(ReportDocument, document) or _missing(document)
+    fault = _fault(document)
     if fault is not None:
         raise _not_a_report(path, f"a damaged one: {fault}")
     return dict(document)
 
 
-_READ = {
-    "model": (),
-    "data": ("target", "classes", "rows", "groups", "weights"),
-    "quality": ("positive", "folds", "repeats", "cost", "cost_given"),
-    "models": ("measure",),
-    "provenance": ("seed",),
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_matrix(value: Any) -> bool:
+    lines = value if isinstance(value, list) else [None]
+    cells = [cell for line in lines for cell in (line if isinstance(line, list) else [None])]
+    return all(isinstance(cell, int | float) for cell in cells)
+
+
+def _are_classes(value: Any) -> bool:
+    lines = value if isinstance(value, list) else [None]
+    return all(isinstance(line, dict) and _is_text(line.get("value")) for line in lines)
+
+
+_READ: Final[dict[str, Callable[[Any], bool]]] = {
+    "model": _is_text,
+    "data.target": _is_text,
+    "data.classes": _are_classes,
+    "data.groups": lambda value: value is None or _is_text(value),
+    "data.weights": lambda value: value is None or _is_text(value),
+    "quality.positive": _is_whole,
+    "quality.folds": _is_whole,
+    "quality.repeats": _is_whole,
+    "quality.cost": _is_matrix,
+    "quality.cost_given": lambda value: isinstance(value, bool),
+    "models.measure": _is_text,
+    "provenance.seed": _is_whole,
 }
-"""What the comparison reads of a report."""
+"""What the comparison reads of a report, and whether a value there can be right."""
 
 
-def _missing(document: dict[str, Any]) -> str | None:
-    for section, keys in _READ.items():
-        for key in (None, *keys):
-            if section not in document or (key is not None and key not in document[section]):
-                name = section if key is None else f"{section}.{key}"
-                return "it does not hold its tree" if name == "model" else f"it has no {name}"
+def _fault(document: dict[str, Any]) -> str | None:
+    """Return why a report cannot be compared; None if it can."""
+    for place, is_right in _READ.items():
+        value: Any = document
+        for name in place.split("."):
+            if not isinstance(value, dict) or name not in value:
+                return "it does not hold its tree" if place == "model" else f"it has no {place}"
+            value = value[name]
+        if not is_right(value):
+            return f"{place} cannot be {repr(value)[:80]}"
     return None
 
 

@@ -83,6 +83,9 @@ def is_rare(counts: Sequence[float]) -> bool:
 Progress = Callable[[str, float], None]
 """Receives the name of the current stage, and the share of the work that is done."""
 
+Stages = Callable[[str], None]
+"""Is told that a stage of `STAGES` begins."""
+
 STAGES = {
     "Reading the columns": 0.0,
     "Growing the tree": 0.01,
@@ -96,11 +99,6 @@ STAGES = {
     "Writing the report": 0.94,
 }
 """The stages of a report, and the share of the work that is done when each begins."""
-
-
-def start_stage(progress: Progress, stage: str) -> None:
-    """Tell that a stage of `STAGES` begins."""
-    progress(stage, STAGES[stage])
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ from sureleaf.report.request import (
     ComparedMeasure,
     Progress,
     ReportRequest,
+    Stages,
     budget_for,
     is_rare,
-    start_stage,
 )
 from sureleaf.table import EncodedTable, read_table
 from sureleaf.tree import TrainingRows, count_nodes
@@ -112,7 +112,7 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
     """Fit, evaluate, bootstrap and draw the learning curve: the slow part of a report."""
     stages = _StageProgress(progress or (lambda stage, share: None))
     with watched(stages.advance):
-        return _compute(request, stages)
+        return _compute(request, stages.start)
 
 
 class _StageProgress:
@@ -123,11 +123,11 @@ class _StageProgress:
         self._stage, self._start, self._end = "", 0.0, 0.0
         self._reported = 0.0
 
-    def __call__(self, stage: str, share: float) -> None:
-        self._stage, self._start = stage, share
-        self._end = min((each for each in STAGES.values() if each > share), default=1.0)
-        self._reported = share
-        self._tell(stage, share)
+    def start(self, stage: str) -> None:
+        self._stage, self._start = stage, STAGES[stage]
+        self._end = min((each for each in STAGES.values() if each > self._start), default=1.0)
+        self._reported = self._start
+        self._tell(stage, self._start)
 
     def advance(self, done: float) -> None:
         """Tell the share of a stage that is done; work that begins anew does not go back."""
@@ -137,25 +137,25 @@ class _StageProgress:
             self._tell(self._stage, share)
 
 
-def _compute(request: ReportRequest, progress: Progress) -> ReportResults:
-    start_stage(progress, "Reading the columns")
+def _compute(request: ReportRequest, start_stage: Stages) -> ReportResults:
+    start_stage("Reading the columns")
     table = _read(request)
     positive = _class_of_interest(request.y) if request.positive is None else request.positive
     budget = _budget(request, table.n_rows)
-    start_stage(progress, "Growing the tree")
+    start_stage("Growing the tree")
     tree, n_refitted_leaves = _fit(request, table)
     fitted = _at_costs(request, tree)
     model = fitted.complete_model()
     leaves = fitted.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
     )
-    evaluations = evaluate_models(request, table, fitted, positive, budget, progress)
-    start_stage(progress, "Estimating the error by bootstrap")
+    evaluations = evaluate_models(request, table, fitted, positive, budget, start_stage)
+    start_stage("Estimating the error by bootstrap")
     bootstrap = _bootstrap(request, table, budget)
-    start_stage(progress, "Computing the learning curve")
+    start_stage("Computing the learning curve")
     measure = _measure(request, evaluations.models[0].evaluation)
     curve = _curve(request, table, measure, budget, positive)
-    start_stage(progress, "Writing the report")
+    start_stage("Writing the report")
     return ReportResults(
         request=request,
         budget=budget,

@@ -8,13 +8,14 @@ In the order data passes::
     dates.py          dates and times <-> numbers
     categories.py     a column -> category codes
     encoded_table.py  EncodedTable: the table that trees are grown on
-    encoding.py       read_table: infer the schema and encode; encode: by a known schema
+    encoding.py       read_table: infer the schema and encode; encode: by a known schema;
+                      numeric_matrix: numbers for classifiers of other libraries
     labels.py         encode_labels: labels -> class codes
     row_stream.py     stream_rows: a file in batches of rows, typed by a schema
 """
 
 from sureleaf.table.encoded_table import EncodedTable
-from sureleaf.table.encoding import encode, read_table
+from sureleaf.table.encoding import encode, max_categories, numeric_matrix, read_table
 from sureleaf.table.labels import encode_labels
 from sureleaf.table.row_stream import RowStream, stream_rows
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
@@ -28,6 +29,8 @@ __all__ = [
     "Schema",
     "encode",
     "encode_labels",
+    "max_categories",
+    "numeric_matrix",
     "read_table",
     "stream_rows",
 ]

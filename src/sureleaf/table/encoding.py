@@ -602,3 +602,45 @@ def _wrong_kind_error(column: RawColumn, kind: str, converter: str) -> InvalidTy
         f"{'categories of ' if column.is_category else ''}{column.family} values. Convert it "
         f"first, for example with {converter}."
     )
+
+
+# ---- the table as numbers, for classifiers of other libraries ------------------------------------
+
+MAX_INDICATORS = 50
+MAX_CELLS = 100_000_000
+"""Cells of all indicator columns together: 400 MB."""
+
+
+def max_categories(table: EncodedTable) -> int:
+    """Return how many categories per column get a 0/1 column: the most frequent ones."""
+    n_columns = sum(column.kind == "categorical" for column in table.schema.columns)
+    fitting = MAX_CELLS // max(1, n_columns * table.n_rows)
+    return max(2, min(MAX_INDICATORS, fitting))
+
+
+def numeric_matrix(table: EncodedTable) -> NDArray[np.float32]:
+    """Return numbers as they are (NaN is missing) and 0/1 columns for categories.
+
+    The categories of all rows are known beforehand. A column that is 0 in all training rows gives
+    a classifier no information.
+
+    Examples
+    --------
+    >>> numeric_matrix(read_table([[1.5, "b"], [None, "a"]])).tolist()
+    [[1.5, 0.0, 1.0], [nan, 1.0, 0.0]]
+    """
+    parts: list[NDArray[np.float32]] = []
+    most = max_categories(table)
+    for column, values in zip(table.schema.columns, table.columns, strict=True):
+        if column.kind == "categorical":
+            counts = np.bincount(values[values >= 0], minlength=len(column.categories))
+            kept = np.sort(np.argsort(-counts, kind="stable")[:most])
+            parts.append((values[:, None] == kept[None, :]).astype(np.float32))
+        else:
+            numbers = values.astype(np.float64)
+            if column.is_coded:
+                numbers = np.where(values < 0, np.nan, numbers)
+            # scikit-learn accepts neither infinities nor numbers beyond float32
+            largest = float(np.finfo(np.float32).max)
+            parts.append(np.clip(numbers, -largest, largest).astype(np.float32)[:, None])
+    return np.hstack(parts) if parts else np.zeros((table.n_rows, 1), dtype=np.float32)

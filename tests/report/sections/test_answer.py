@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import t as student
 
 from sureleaf.evaluation import BootstrapError
-from sureleaf.report.estimates import IntervalEstimate
+from sureleaf.report.document_schema import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_text, round_ticks
 from sureleaf.report.sections.error import (
     Curve,
@@ -22,8 +22,7 @@ from sureleaf.report.sections.error import (
     without_tests,
 )
 from sureleaf.report.sections.error import _bootstrap as bootstrap_values
-from sureleaf.report.sections.models import MeasureWords
-from sureleaf.report.sections.simplicity import price_text
+from sureleaf.report.sections.models import MeasureWords, price_text
 from tests.report.document_check import check_document
 from tests.report.tables import mixed, noise, quick_report
 
@@ -76,21 +75,9 @@ def others(document: Document, low: float, high: float, verdict: str = "undecide
 @pytest.mark.parametrize(
     ("low", "high", "tone", "short", "headline"),
     [
-        (
-            -0.3,
-            -0.1,
-            "good",
-            "Yes, better than always predicting “good & fine”.",
-            "rows correctly.",
-        ),
+        (-0.3, -0.1, "good", "Yes, better than always predicting “good & fine”.", "correctly."),
         (-0.1, 0.02, "warn", "Not proven.", "no better than always predicting “good & fine”."),
-        (
-            0.05,
-            0.2,
-            "bad",
-            "No, worse than always predicting",
-            "is worse than always predicting “good & fine”.",
-        ),
+        (0.05, 0.2, "bad", "No, worse than always", "worse than always predicting “good & fine”."),
     ],
 )
 def test_a_tree_is_as_good_as_its_interval_against_the_majority(
@@ -223,13 +210,6 @@ def test_no_number_of_rows_raises_a_measure_above_1() -> None:
     gain = IntervalEstimate(value=0.03, low=-0.2, high=0.271, level=0.95, method="")
     assert "by up to 27.1 percentage points" in rows_text(gain, 856, 0.01)
     assert "by up to 13.6 percentage points" in rows_text(gain, 856, 0.01, room=0.136)
-
-
-def test_a_gap_that_may_be_small_is_called_so() -> None:
-    perhaps, words = "but perhaps by less than 1 percentage point", MeasureWords()
-    assert words.verdict("undecided", 0.007, 0.076, 0.01) == f"better, {perhaps}"
-    assert words.verdict("undecided", -0.076, -0.007, 0.01) == f"worse, {perhaps}"
-    assert words.verdict("better", 0.02, 0.04, 0.01) == "better by more than 1 percentage point"
 
 
 def sized(leaves: int, accuracy: float, gain: float | None = None) -> Document:

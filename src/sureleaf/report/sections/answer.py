@@ -5,7 +5,7 @@ It is written from the other sections alone.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from sureleaf.formatting import (
     upper_first,
 )
 from sureleaf.report.baselines import MAJORITY
-from sureleaf.report.estimates import IntervalEstimate
+from sureleaf.report.document_schema import IntervalEstimate, record_of
 from sureleaf.report.request import is_rare
 from sureleaf.report.sections.data import DataSection
 from sureleaf.report.sections.error import FEW_ROWS, ErrorSection
@@ -223,11 +223,8 @@ def answer_section(
 
 
 def _measure(quality: QualitySection, name: str) -> IntervalEstimate | None:
-    for one in quality.measures:
-        if one.name == name:
-            own = {field.name: getattr(one, field.name) for field in fields(IntervalEstimate)}
-            return IntervalEstimate(**own)
-    return None
+    found = next((one for one in quality.measures if one.name == name), None)
+    return None if found is None else record_of(IntervalEstimate, found)
 
 
 def _lead(
@@ -390,14 +387,12 @@ def _good(parts: _Parts) -> Sentence:
         return Sentence("good", "warn", "Not known.", "There are too few rows to tell.", "quality")
     gain, low, high = parts.gain
     baseline = "guessing" if parts.lead.measure == "auc" else parts.always
+    text = f"The difference is {words.size(gain)} ({words.ends(low, high)})."
     if standing == "better":
         short = f"Yes, better than {baseline}."
-        text = f"The difference is {words.size(gain)} ({words.ends(low, high)})."
-        if parts.lead.measure == "auc":
-            text = ""
+        text = "" if parts.lead.measure == "auc" else text
     elif standing == "worse":
         short = f"No, worse than {baseline}."
-        text = f"The difference is {words.size(gain)} ({words.ends(low, high)})."
     else:
         short = "Not proven."
         text = (

@@ -1,14 +1,19 @@
 """The data: rows, columns, classes, and warnings about them."""
 
+import math
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.errors import SureleafError
+from sureleaf.estimators import TreeClassifier
+from sureleaf.evaluation import KFold, evaluate
+from sureleaf.formatting import count_of, percent
 from sureleaf.report.document_schema import record_of
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.data_checks import DataWarning, check_data
 from sureleaf.table import Column
 
 ColumnKind = Literal["number", "category", "ordered", "date", "bool", "left out"]
@@ -68,6 +73,27 @@ class ClassCount:
         float, "Rows of the class. Weights are scaled to a mean of 1, so that counts are rows."
     ]
     share: Annotated[float, "Share of the rows."]
+
+
+WarningKind = Literal[
+    "identifier",
+    "leak",
+    "duplicates",
+    "conflicts",
+    "constant",
+    "missing",
+    "tiny_class",
+    "weights",
+]
+
+
+@dataclass(frozen=True)
+class DataWarning:
+    """Something that may be wrong with the data."""
+
+    kind: Annotated[WarningKind, "Which check found it."]
+    column: Annotated[str | None, "The column it is about, if it is about one."]
+    text: Annotated[str, "What was found and what to do."]
 
 
 @dataclass(frozen=True)
@@ -179,3 +205,222 @@ def _range(column: Column, known: NDArray[Any]) -> dict[str, Any]:
         "high": column.render(float(known.max())),
         "bins": bins,
     }
+
+
+# ---- warnings: identifiers, leaks, duplicates, columns without values, tiny classes --------------
+
+MIN_CLASS_ROWS = 10
+_MANY_MISSING = 0.5
+LEAK_ACCURACY = 0.99
+LEAK_SAMPLE = 10_000
+_NAMED_LIKE_A_KEY = re.compile(
+    r"(^|[^a-zA-Z])(?i:id|uuid|guid|key|nr|no|number|index)$|[a-z](Id|ID|Key|Nr|No|Number)$"
+)
+
+
+def check_data(results: ReportResults) -> tuple[DataWarning, ...]:
+    """Run all checks, those about the gravest problems first."""
+    return (
+        *_identifiers(results),
+        *_leaks(results),
+        *_duplicates(results),
+        *_without_values(results),
+        *_tiny_classes(results),
+        *_weights(results),
+    )
+
+
+def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
+    """Return whether a column identifies rows rather than describing them.
+
+    That is text with at least nine distinct values per ten rows, or distinct whole numbers that are
+    consecutive, sorted, or named like a key.
+    """
+    if column.is_coded:
+        known = values[values >= 0]
+        family = column.category_family
+        return family == "text" and len(known) >= 20 and len(np.unique(known)) >= 0.9 * len(known)
+    known = values[np.isfinite(values)]
+    if column.kind == "date" or len(known) < 20 or not (known == np.rint(known)).all():
+        return False
+    if len(np.unique(known)) < len(known):
+        return False
+    steps = np.diff(known)
+    consecutive = float(np.ptp(known)) + 1 <= 1.5 * len(known)
+    in_order = bool((steps > 0).all() or (steps < 0).all())
+    return consecutive or in_order or bool(_NAMED_LIKE_A_KEY.search(column.name))
+
+
+def _identifiers(results: ReportResults) -> list[DataWarning]:
+    warnings = []
+    used = set(results.model.tree.feature.tolist())
+    columns = list(results.table.columns)
+    if not columns:
+        return []
+    # A row that was copied has the identifier of the first copy, too.
+    first_copies = np.sort(np.unique(row_hashes(columns), return_index=True)[1])
+    for index, (column, values) in enumerate(
+        zip(results.table.schema.columns, columns, strict=True)
+    ):
+        if looks_like_identifier(column, values[first_copies]):
+            name = str(column.name)
+            use = (
+                "The tree uses it, so its accuracy on other rows cannot be trusted."
+                if index in used
+                else "The tree does not use it."
+            )
+            text = (
+                f"{name} has a different value in (nearly) every row, like a row number, a name or "
+                "a date that is written as text. "
+                f"{use} If it is only an identifier, leave it out: --drop {name!r}."
+            )
+            warnings.append(DataWarning("identifier", name, text))
+    return warnings
+
+
+def _leaks(results: ReportResults) -> list[DataWarning]:
+    """Find columns that alone predict unseen rows almost without error."""
+    n, n_classes = results.n_rows, len(results.labels)
+    baseline = float(np.bincount(results.evaluation.truth).max() / n)
+    needed = max(LEAK_ACCURACY, 1 - 0.1 * (1 - baseline))
+    rows = np.unique(np.linspace(0, n - 1, min(n, LEAK_SAMPLE)).astype(np.int64))
+    warnings = []
+    for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
+        accuracy = _accuracy_alone(results, column, values, rows, n_classes)
+        if accuracy is not None and accuracy >= needed:
+            text = (
+                f"{column.name} alone predicts {percent(accuracy)} of unseen rows correctly. If it "
+                "is known only after the outcome, or derived from it, leave it out: otherwise the "
+                "accuracy in this report is too high."
+            )
+            warnings.append(DataWarning("leak", str(column.name), text))
+    return warnings
+
+
+def _accuracy_alone(
+    results: ReportResults, column: Column, values: NDArray[Any], rows: NDArray[Any], n_classes: int
+) -> float | None:
+    evaluation = results.evaluation
+    X = values[rows].reshape(-1, 1)
+    if len(np.unique(X[~np.isnan(X)] if X.dtype.kind == "f" else X)) < 2:
+        return None
+    truth = evaluation.truth[rows]
+    groups = None if evaluation.groups is None else evaluation.groups[rows]
+    n_units = len(rows) if groups is None else len(np.unique(groups))
+    if n_units < 3 or len(np.unique(truth)) < 2:
+        return None
+    model = TreeClassifier.c45(
+        max_depth=1 if column.kind == "categorical" else math.ceil(math.log2(n_classes)),
+        categorical_features=[0] if column.kind == "categorical" else [],
+        levels_from="training",
+        pruning=None,
+        n_jobs=1,
+        random_state=0,
+    )
+    try:
+        alone = evaluate(model, X, truth, design=KFold(3), groups=groups, random_state=0)
+        return alone.estimate("accuracy", of="model").value
+    except SureleafError:
+        return None
+
+
+def row_hashes(columns: list[NDArray[Any]]) -> NDArray[np.uint64]:
+    """Return a number per row; rows that are equal in all columns have the same number."""
+    mixed = np.zeros(len(columns[0]), dtype=np.uint64)
+    for values in columns:
+        if values.dtype.kind == "f":
+            # All NaNs are one value, and so are both zeros.
+            bits = np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64)
+            codes = bits.view(np.uint64)
+        else:
+            codes = values.astype(np.uint64)
+        mixed = (mixed ^ codes) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _duplicates(results: ReportResults) -> list[DataWarning]:
+    columns, truth = list(results.table.columns), results.evaluation.truth
+    if not columns or results.evaluation.groups is not None:
+        return []  # within a group, equal rows are expected
+    hashes = row_hashes(columns)
+    if len(np.unique(hashes)) == results.n_rows:
+        return []
+    _, case, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    n_copies = results.n_rows - len(np.unique(row_hashes([hashes, truth])))
+    warnings = []
+    if n_copies:
+        text = (
+            f"{count_of(n_copies, 'row')} ({percent(n_copies / results.n_rows)}) "
+            f"{'repeats' if n_copies == 1 else 'repeat'} an earlier row in every column. If copies "
+            "are the same case, not different cases with equal values, drop them or give --group: "
+            "otherwise one case is both in the training and in the test rows."
+        )
+        warnings.append(DataWarning("duplicates", None, text))
+    k = len(results.labels)
+    pairs, n_of_pair = np.unique(case.ravel() * k + truth, return_counts=True)
+    largest = np.zeros(len(counts), dtype=np.int64)
+    np.maximum.at(largest, pairs // k, n_of_pair)
+    conflicting, wrong = int(counts[largest < counts].sum()), int((counts - largest).sum())
+    if conflicting:
+        text = (
+            f"{conflicting:,} rows ({percent(conflicting / results.n_rows)}) have the same values "
+            f"as rows of another class. Any model must get at least {wrong:,} of them wrong."
+        )
+        warnings.append(DataWarning("conflicts", None, text))
+    return warnings
+
+
+def _without_values(results: ReportResults) -> list[DataWarning]:
+    warnings = []
+    where_they_go = (
+        "Where the tree tests it, these rows are sent down every branch, in fractions."
+        if results.model.tree.has_fractional_rows
+        else "Each test of the tree has learned which branch these rows take."
+    )
+    for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
+        known = values[values >= 0] if column.is_coded else values[~np.isnan(values)]
+        name, missing = str(column.name), 1 - len(known) / max(len(values), 1)
+        if len(known) == 0:
+            warnings.append(DataWarning("constant", name, f"{name} has no values at all."))
+        elif known.min() == known.max():
+            text = f"{name} has the same value in all rows that have one."
+            warnings.append(DataWarning("constant", name, text))
+        elif missing >= _MANY_MISSING:
+            text = f"{name} is missing in {percent(missing, 0)} of the rows. {where_they_go}"
+            warnings.append(DataWarning("missing", name, text))
+    return warnings
+
+
+def _tiny_classes(results: ReportResults) -> list[DataWarning]:
+    counts = np.bincount(results.evaluation.truth, minlength=len(results.labels)).tolist()
+    return [
+        DataWarning(
+            "tiny_class",
+            None,
+            f"Class {label} has only {count_of(count, 'row')}: too few to learn the class, or to "
+            "estimate how often it is predicted correctly.",
+        )
+        for label, count in zip(results.labels, counts, strict=True)
+        if count < MIN_CLASS_ROWS
+    ]
+
+
+def _weights(results: ReportResults) -> list[DataWarning]:
+    weights = results.evaluation.weights
+    if weights is None:
+        return []
+    warnings = []
+    zero = int((weights == 0).sum())
+    if zero:
+        text = f"{count_of(zero, 'row')} with weight 0 {'is' if zero == 1 else 'are'} ignored."
+        warnings.append(DataWarning("weights", None, text))
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    if effective < 0.5 * len(weights):
+        text = (
+            f"The weights are very unequal: {len(weights):,} rows carry about as much information "
+            f"as {effective:,.0f} rows of equal weight."
+        )
+        warnings.append(DataWarning("weights", None, text))
+    return warnings

@@ -12,13 +12,13 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import BootstrapError, LearningCurve
 from sureleaf.formatting import count_of, interval, percent, points, up_to_two_digits
 from sureleaf.levels.intervals import clopper_pearson
-from sureleaf.report.document_schema import record_of
-from sureleaf.report.estimates import (
+from sureleaf.report.document_schema import (
     IntervalEstimate,
     estimate_measure,
     finite,
     finite_list,
     interval_estimate,
+    record_of,
 )
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults

@@ -4,10 +4,10 @@ It answers these items of TRIPOD+AI with the numbers of the report. Every number
 place in the document that it comes from.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated
+from functools import partial, reduce
+from typing import Annotated, Any
 
 from sureleaf.formatting import (
     amount,
@@ -19,13 +19,6 @@ from sureleaf.formatting import (
     share_value,
     upper_first,
 )
-from sureleaf.report.estimates import IntervalEstimate
-from sureleaf.report.request import Budget
-from sureleaf.report.sections.answer import AnswerSection
-from sureleaf.report.sections.data import DataSection
-from sureleaf.report.sections.error import ErrorSection
-from sureleaf.report.sections.quality import MeasureEstimate, QualitySection
-from sureleaf.report.sections.tree import TreeSection
 
 
 @dataclass(frozen=True)
@@ -80,15 +73,34 @@ ZHANG = Reference(
 
 
 class _Writer:
-    """Collects the numbers and sources of the sentences that are written with it."""
+    """Writes numbers of the document, and collects them and the sources that are cited."""
 
-    def __init__(self) -> None:
+    def __init__(self, sections: Mapping[str, Any]) -> None:
+        self._sections = sections
         self.numbers: list[PaperNumber] = []
         self.references: list[Reference] = [TRIPOD]
 
-    def number(self, path: str, value: float, write: Callable[[float], str] = count) -> str:
+    def value(self, path: str) -> Any:
+        """Return what stands in the document at a place such as data.classes.0.count."""
+        first, *steps = path.split(".")
+        return reduce(
+            lambda part, step: part[int(step)] if step.isdigit() else getattr(part, step),
+            steps,
+            self._sections[first],
+        )
+
+    def number(self, path: str, write: Callable[[float], str] = count) -> str:
+        value = self.value(path)
         self.numbers.append(PaperNumber(path, float(value), write(value)))
         return self.numbers[-1].text
+
+    def interval(self, path: str, write: Callable[[float], str]) -> str:
+        """Write the interval of an estimate."""
+        if self.value(f"{path}.low") is None or self.value(f"{path}.high") is None:
+            return "no valid interval"
+        level = self.number(f"{path}.level", level_percent)
+        low, high = (self.number(f"{path}.{end}", write) for end in ("low", "high"))
+        return f"{level} interval {low} to {high}"
 
     def cite(self, reference: Reference) -> str:
         if reference not in self.references:
@@ -96,23 +108,15 @@ class _Writer:
         return reference.citation
 
 
-def paper_section(
-    data: DataSection,
-    tree: TreeSection,
-    quality: QualitySection,
-    error: ErrorSection,
-    answer: AnswerSection,
-    budget: Budget,
-    missing: str,
-) -> PaperSection:
+def paper_section(sections: Mapping[str, Any], missing: str) -> PaperSection:
     """Write the paragraph from the other sections; `missing` is how the tree treats such values."""
-    writer = _Writer()
+    writer = _Writer(sections)
     sentences = [
-        *_sample_size(writer, data, tree),
-        *_missing_cells(writer, data, missing),
-        *_validation(writer, tree, budget),
-        *_calibration(writer, quality),
-        *_performance(writer, quality, error, answer, tree, data.unit),
+        *_sample_size(writer),
+        _missing_cells(writer, missing),
+        *_validation(writer),
+        *_calibration(writer),
+        *_performance(writer),
         f"Reported following TRIPOD+AI ({TRIPOD.citation}).",
     ]
     return PaperSection(
@@ -123,31 +127,27 @@ def paper_section(
     )
 
 
-def _sample_size(writer: _Writer, data: DataSection, tree: TreeSection) -> list[str]:
-    number = writer.number
-    rows = f"The sample has {number('data.rows', data.rows)} rows"
+def _sample_size(writer: _Writer) -> list[str]:
+    number, data, tree = writer.number, writer.value("data"), writer.value("tree")
+    rows = f"The sample has {number('data.rows')} rows"
     if data.n_groups is not None:
-        rows += f" in {number('data.n_groups', data.n_groups)} groups"
+        rows += f" in {number('data.n_groups')} groups"
     parts = [
-        f"{one.label} {number(f'data.classes.{index}.count', one.count)} "
-        f"({number(f'data.classes.{index}.share', one.share, _percent)})"
+        f"{one.label} {number(f'data.classes.{index}.count')} "
+        f"({number(f'data.classes.{index}.share', _percent)})"
         for index, one in enumerate(data.classes)
     ]
-    needed = [
-        (index, node)
+    sentences = [f"{rows}: {', '.join(parts)}."]
+    needed = {
+        index: node.total_rows_needed
         for index, node in enumerate(tree.nodes)
         if not node.children and node.total_rows_needed is not None and node.flagged
-    ]
-    sentences = [f"{rows}: {', '.join(parts)}."]
+    }
     if needed:
-        index, node = max(needed, key=lambda each: each[1].total_rows_needed or 0)
-        wanted = tree.wanted.confidence
-        level = (
-            "the wanted levels"
-            if wanted is None
-            else f"a confidence of {number('tree.wanted.confidence', wanted, level_percent)}"
-        )
-        rows_needed = number(f"tree.nodes.{index}.total_rows_needed", node.total_rows_needed or 0)
+        level = "the wanted levels"
+        if tree.wanted.confidence is not None:
+            level = f"a confidence of {number('tree.wanted.confidence', level_percent)}"
+        rows_needed = number(f"tree.nodes.{max(needed, key=needed.__getitem__)}.total_rows_needed")
         sentences.append(
             f"For {level} in every leaf for which the number can be estimated, {rows_needed} rows "
             f"would be needed ({writer.cite(ZHANG)})."
@@ -163,19 +163,17 @@ _TREATED = {
 }
 
 
-def _missing_cells(writer: _Writer, data: DataSection, missing: str) -> list[str]:
-    cells = writer.number("data.missing_cells", data.missing_cells)
-    if not data.missing_cells:
-        return [f"Missing values: {cells}."]
-    return [f"Missing values: {cells}; none was imputed, and {_TREATED[missing]}."]
+def _missing_cells(writer: _Writer, missing: str) -> str:
+    cells = f"Missing values: {writer.number('data.missing_cells')}"
+    if not writer.value("data.missing_cells"):
+        return f"{cells}."
+    return f"{cells}; none was imputed, and {_TREATED[missing]}."
 
 
-def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]:
-    number = writer.number
-    leaves = number("tree.n_leaves", tree.n_leaves)
-    depth = number("tree.depth", tree.depth)
-    folds = number("methods.budget.folds", budget.folds)
-    repeats = number("methods.budget.repeats", budget.repeats)
+def _validation(writer: _Writer) -> list[str]:
+    number, tree = writer.number, writer.value("tree")
+    leaves, depth = number("tree.n_leaves"), number("tree.depth")
+    folds, repeats = number("methods.budget.folds"), number("methods.budget.repeats")
     half = ", of which one half grew it," if tree.levels_source == "honest" else ""
     sentences = [
         f"A decision tree (leaves: {leaves}, depth: {depth}) was fitted to all rows{half} and "
@@ -184,29 +182,28 @@ def _validation(writer: _Writer, tree: TreeSection, budget: Budget) -> list[str]
         f"for overlapping training sets ({writer.cite(NADEAU)})."
     ]
     if tree.stability is not None and tree.stability.n_splits:
-        returning = number("tree.stability.n_returning", tree.stability.n_returning)
-        splits = number("tree.stability.n_splits", tree.stability.n_splits)
-        trees = number("tree.stability.n_trees", tree.stability.n_trees)
+        returning, splits = number("tree.stability.n_returning"), number("tree.stability.n_splits")
         sentences.append(
-            f"Splits that returned in more than half of {trees} trees grown on random halves of "
-            f"the rows: {returning} of {splits}."
+            f"Splits that returned in more than half of {number('tree.stability.n_trees')} trees "
+            f"grown on random halves of the rows: {returning} of {splits}."
         )
     return sentences
 
 
-def _calibration(writer: _Writer, quality: QualitySection) -> list[str]:
+def _calibration(writer: _Writer) -> list[str]:
+    number, quality = writer.number, writer.value("quality")
     curve = quality.calibration
     if curve is None:
         return ["Calibration was not assessed."]
-    error = writer.number("quality.calibration.error.value", curve.error.value, measure_value)
-    outside = writer.number("quality.calibration.outside", curve.outside)
-    level = writer.number("quality.calibration.level", curve.level, level_percent)
+    error = number("quality.calibration.error.value", measure_value)
+    outside = number("quality.calibration.outside")
+    level = number("quality.calibration.level", level_percent)
     sentences = [
         f"The expected calibration error of the probabilities of {quality.labels[curve.class_]} "
         f"was {error}; bins outside the {level} band of a calibrated model: {outside}."
     ]
     lines = [
-        _with_interval(writer, f"quality.calibration.{name}", f"calibration {name}", one)
+        _with_interval(writer, f"quality.calibration.{name}", f"calibration {name}", signed, signed)
         for name, one in (("slope", curve.slope), ("intercept", curve.intercept))
         if one is not None
     ]
@@ -216,49 +213,32 @@ def _calibration(writer: _Writer, quality: QualitySection) -> list[str]:
 _NAMES = {"accuracy": "Accuracy", "auc": "AUC", "cost": "Mean cost"}
 
 
-def _performance(
-    writer: _Writer,
-    quality: QualitySection,
-    error: ErrorSection,
-    answer: AnswerSection,
-    tree: TreeSection,
-    unit: str | None,
-) -> list[str]:
-    number = writer.number
+def _performance(writer: _Writer) -> list[str]:
+    number, quality, tree = writer.number, writer.value("quality"), writer.value("tree")
     sentences = []
-    for index, measure in enumerate(quality.measures):
-        if measure.name not in _NAMES or (measure.name == "cost" and not quality.cost_given):
+    for index, name in enumerate(measure.name for measure in quality.measures):
+        if name not in _NAMES or (name == "cost" and not quality.cost_given):
             continue
-        sentence = _measure(writer, f"quality.measures.{index}", measure, unit)
-        if measure.name == "accuracy":
-            baseline = number("answer.baseline", answer.baseline, _percent)
+        plain = partial(amount, unit=writer.value("data.unit")) if name == "cost" else share_value
+        write, ends = (_percent, points) if name == "accuracy" else (plain, plain)
+        called = f"{_NAMES[name]} on unseen rows"
+        sentence = _with_interval(writer, f"quality.measures.{index}", called, write, ends)
+        if name == "accuracy":
+            baseline = number("answer.baseline", _percent)
             sentence += f", always predicting the most frequent class {baseline}"
         sentences.append(f"{sentence}.")
-    if error.bootstrap is not None:
-        boot = error.bootstrap
-        value = number("error.bootstrap.e632_plus", boot.e632_plus, _percent)
-        ends = "no valid interval"
-        if boot.low is not None and boot.high is not None:
-            level = number("error.bootstrap.level", boot.level, level_percent)
-            low = number("error.bootstrap.low", boot.low, points)
-            high = number("error.bootstrap.high", boot.high, points)
-            ends = f"{level} interval {low} to {high}"
+    if writer.value("error.bootstrap") is not None:
+        value = number("error.bootstrap.e632_plus", _percent)
+        ends_text = writer.interval("error.bootstrap", points)
         sentences.append(
-            f"The bootstrap estimate of the error was {value} ({ends}; {writer.cite(EFRON)})."
+            f"The bootstrap estimate of the error was {value} ({ends_text}; {writer.cite(EFRON)})."
         )
     if not tree.at_costs and tree.of_rows == "new rows":
-        utility = number("tree.levels.utility", tree.levels.utility, _percent)
+        utility = number("tree.levels.utility", _percent)
         sentences.append(
             f"The fitted tree itself is expected to predict {utility} of new rows correctly."
         )
     return sentences
-
-
-def _measure(writer: _Writer, path: str, measure: MeasureEstimate, unit: str | None) -> str:
-    plain = partial(amount, unit=unit) if measure.name == "cost" else share_value
-    write, ends = (_percent, points) if measure.name == "accuracy" else (plain, plain)
-    name = f"{_NAMES[measure.name]} on unseen rows"
-    return _with_interval(writer, path, name, measure, write, ends)
 
 
 def signed(value: float) -> str:
@@ -270,18 +250,11 @@ def _with_interval(
     writer: _Writer,
     path: str,
     name: str,
-    estimate: IntervalEstimate,
-    write: Callable[[float], str] = signed,
-    ends: Callable[[float], str] = signed,
+    write: Callable[[float], str],
+    ends: Callable[[float], str],
 ) -> str:
-    value = writer.number(f"{path}.value", estimate.value, write)
-    clause = f"{name} was {value}"
-    if estimate.low is None or estimate.high is None:
-        return f"{clause} (no valid interval)"
-    level = writer.number(f"{path}.level", estimate.level, level_percent)
-    low = writer.number(f"{path}.low", estimate.low, ends)
-    high = writer.number(f"{path}.high", estimate.high, ends)
-    return f"{clause} ({level} interval {low} to {high})"
+    value = writer.number(f"{path}.value", write)
+    return f"{name} was {value} ({writer.interval(path, ends)})"
 
 
 def _percent(share: float) -> str:

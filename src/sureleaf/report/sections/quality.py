@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 from sureleaf.arguments import row_weights
 from sureleaf.evaluation import Evaluation, Measure
 from sureleaf.evaluation.measures import ranking, roc
-from sureleaf.evaluation.measures.calibration import (
-    calibration_line,
-    expected_calibration_error,
-)
-from sureleaf.evaluation.measures.costs import net_benefit
+from sureleaf.evaluation.measures.calibration import expected_calibration_error
 from sureleaf.evaluation.measures.named import Scored
 from sureleaf.formatting import listed, percent
 from sureleaf.levels.intervals import clopper_pearson
-from sureleaf.report.estimates import (
+from sureleaf.report.document_schema import (
     IntervalEstimate,
     estimate_measure,
     finite_list,
@@ -89,6 +85,12 @@ class RocCurve:
     area: Annotated[IntervalEstimate, "Area under the curve."]
 
 
+BandEnds = Annotated[
+    list[float | None],
+    "Where the observed share would lie if the predicted probabilities were correct.",
+]
+
+
 @dataclass(frozen=True)
 class CalibrationCurve:
     """Predicted probabilities of the positive class compared with what was observed."""
@@ -97,14 +99,8 @@ class CalibrationCurve:
     stated: Annotated[list[float | None], "Mean predicted probability of each bin."]
     observed: Annotated[list[float | None], "Share of positive rows in each bin."]
     count: Annotated[list[float | None], "Rows in each bin."]
-    low: Annotated[
-        list[float | None],
-        "Where the observed share would lie if the predicted probabilities were correct.",
-    ]
-    high: Annotated[
-        list[float | None],
-        "Where the observed share would lie if the predicted probabilities were correct.",
-    ]
+    low: BandEnds
+    high: BandEnds
     level: Annotated[float, "Level of these bands."]
     outside: Annotated[int, "Number of bins outside their band."]
     method: Annotated[str, "How the band was computed."]
@@ -130,6 +126,11 @@ class NetBenefitCurve:
     text: Annotated[str, "Where the tree is worth more than acting on all or none."]
 
 
+RowsOfScore = Annotated[
+    list[float], "Rows of the other and of the positive class with each probability."
+]
+
+
 @dataclass(frozen=True)
 class BinaryScores:
     """Out-of-fold probabilities of two classes, from which thresholds are computed."""
@@ -137,12 +138,8 @@ class BinaryScores:
     kind: Annotated[Literal["binary"], "Tells the two types of scores apart."]
     digits: Annotated[int, "Probabilities are rounded to this many digits."]
     score: Annotated[list[float], "Distinct probabilities of the positive class, ascending."]
-    negative: Annotated[
-        list[float], "Rows of the other and of the positive class with each probability."
-    ]
-    positive: Annotated[
-        list[float], "Rows of the other and of the positive class with each probability."
-    ]
+    negative: RowsOfScore
+    positive: RowsOfScore
 
 
 @dataclass(frozen=True)
@@ -213,10 +210,10 @@ class QualitySection:
 
 def quality_section(results: ReportResults) -> QualitySection:
     """Measure the out-of-fold predictions and find the cheapest decisions."""
-    predictions = PooledPredictions(results.evaluation)
-    k, positive = len(results.labels), results.evaluation.positive_code
-    confusion, cost = predictions.confusion(k), _cost(results)
-    scores = _scores(predictions, k, positive, results.request.seed)
+    pooled, cost = _pooled(results.evaluation), _cost(results)
+    positive = pooled.positive_code
+    confusion = np.asarray(pooled.confusion().counts, dtype=np.float64).round(9)
+    scores = _scores(pooled.scored(), results.request.seed)
     return QualitySection(
         design=_design(results),
         folds=results.budget.folds,
@@ -226,9 +223,9 @@ def quality_section(results: ReportResults) -> QualitySection:
         confusion=confusion.tolist(),
         measures=tuple(_measures(results, confusion)),
         by_class=tuple(_by_class(results, confusion)),
-        roc=_roc(results, predictions),
-        calibration=_calibration(results, predictions),
-        net_benefit=_net_benefit(results, predictions),
+        roc=_roc(results, pooled),
+        calibration=_calibration(results, pooled),
+        net_benefit=_net_benefit(pooled),
         text=_text(results, confusion),
         positive_reason=_positive_reason(results),
         scores=scores,
@@ -239,34 +236,19 @@ def quality_section(results: ReportResults) -> QualitySection:
     )
 
 
-class PooledPredictions:
-    """All out-of-fold predictions; those of one row share its weight."""
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        self.row = evaluation.row
-        times = np.bincount(self.row, minlength=len(evaluation.truth))
-        weights = row_weights(evaluation.weights, len(evaluation.truth))
-        self.weight = weights[self.row] / times[self.row]
-        self.truth = evaluation.truth[self.row]
-        self.prediction = evaluation.prediction
-        assert evaluation.probabilities is not None
-        self.probabilities = evaluation.probabilities
-        self.unit = self.row if evaluation.groups is None else evaluation.groups[self.row]
-
-    def confusion(self, k: int) -> NDArray[np.float64]:
-        """Count rows by actual and predicted class."""
-        table = np.bincount(self.truth * k + self.prediction, self.weight, minlength=k * k)
-        return np.asarray(table.reshape(k, k).round(9), dtype=np.float64)
+def _pooled(evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation in which all predictions of one row share its weight."""
+    times = np.bincount(evaluation.row, minlength=len(evaluation.truth))
+    weights = row_weights(evaluation.weights, len(times)) / np.maximum(times, 1)
+    return replace(evaluation, weights=weights)
 
 
-def _scores(
-    predictions: PooledPredictions, k: int, positive: int, seed: int
-) -> BinaryScores | ClassScores:
-    weight = predictions.weight
-    if k == 2:
-        rounded = predictions.probabilities[:, positive].round(DIGITS)
-        score, index = np.unique(rounded, return_inverse=True)
-        is_positive = predictions.truth == positive
+def _scores(rows: Scored, seed: int) -> BinaryScores | ClassScores:
+    assert rows.probabilities is not None
+    weight, rounded = rows.row_weights, rows.probabilities.round(DIGITS)
+    if rows.n_classes == 2:
+        score, index = np.unique(rounded[:, rows.positive], return_inverse=True)
+        is_positive = rows.truth == rows.positive
         return BinaryScores(
             kind="binary",
             digits=DIGITS,
@@ -274,7 +256,7 @@ def _scores(
             negative=np.bincount(index, weight * ~is_positive).round(9).tolist(),
             positive=np.bincount(index, weight * is_positive).round(9).tolist(),
         )
-    lines = np.column_stack([predictions.truth, predictions.probabilities.round(DIGITS)])
+    lines = np.column_stack([rows.truth, rounded])
     total = float(weight.sum())
     distinct, index = np.unique(lines, axis=0, return_inverse=True)
     sampled = len(distinct) > MAX_SCORED_ROWS
@@ -283,11 +265,11 @@ def _scores(
         lines, weight = lines[drawn], weight[drawn] * (total / weight[drawn].sum())
         distinct, index = np.unique(lines, axis=0, return_inverse=True)
     weights = np.bincount(index.ravel(), weight)
-    rows = tuple(
+    scored = tuple(
         ScoredRow(int(line[0]), float(w), line[1:].tolist())
         for line, w in zip(distinct, weights, strict=True)
     )
-    return ClassScores("classes", DIGITS, sampled, rows)
+    return ClassScores("classes", DIGITS, sampled, scored)
 
 
 def _decide(
@@ -366,17 +348,18 @@ def _by_class(results: ReportResults, confusion: NDArray[np.float64]) -> list[Cl
     return rates
 
 
-def _roc(results: ReportResults, predictions: PooledPredictions) -> RocCurve | None:
-    code, level = results.evaluation.positive_code, results.request.level
-    is_positive = predictions.truth == code
+def _roc(results: ReportResults, pooled: Evaluation) -> RocCurve | None:
+    code, level, rows = pooled.positive_code, results.request.level, pooled.scored()
+    is_positive, used = rows.truth == code, rows.row_weights > 0
     if is_positive.all() or not is_positive.any():
         return None
-    used = predictions.weight > 0
+    assert rows.probabilities is not None
+    unit = pooled.row if pooled.groups is None else pooled.groups[pooled.row]
     band = roc_band(
-        predictions.probabilities[used, code],
+        rows.probabilities[used, code],
         is_positive[used],
-        predictions.unit[used],
-        predictions.weight[used],
+        unit[used],
+        rows.row_weights[used],
         draws=results.budget.band_draws,
         level=level,
         seed=results.request.seed,
@@ -410,22 +393,14 @@ def _area_of(code: int) -> Any:
     return value
 
 
-def _calibration(results: ReportResults, predictions: PooledPredictions) -> CalibrationCurve:
-    code, level = results.evaluation.positive_code, results.request.level
+def _calibration(results: ReportResults, pooled: Evaluation) -> CalibrationCurve:
+    code, level, rows = pooled.positive_code, results.request.level, pooled.scored()
+    assert rows.probabilities is not None
     curve = results.evaluation.calibration(level=level)
     error = expected_calibration_error(
-        predictions.truth == code,
-        predictions.probabilities[:, code],
-        sample_weight=predictions.weight,
+        rows.truth == code, rows.probabilities[:, code], sample_weight=rows.weights
     )
-    line = calibration_line(
-        predictions.truth == code,
-        predictions.probabilities[:, code],
-        positive=True,
-        level=level,
-        sample_weight=predictions.weight,
-        groups=predictions.unit,
-    )
+    line = pooled.calibration_line(level=level)
     bins = {
         name: finite_list(getattr(curve, name)) for name in ("stated", "observed", "low", "high")
     }
@@ -449,17 +424,11 @@ def _calibration(results: ReportResults, predictions: PooledPredictions) -> Cali
     )
 
 
-def _net_benefit(results: ReportResults, predictions: PooledPredictions) -> NetBenefitCurve | None:
+def _net_benefit(pooled: Evaluation) -> NetBenefitCurve | None:
     """Return the decision curve for thresholds at which the tree could change a decision."""
-    code = results.evaluation.positive_code
-    if len(results.labels) != 2:
+    if len(pooled.classes) != 2:
         return None
-    curve = net_benefit(
-        predictions.truth == code,
-        predictions.probabilities[:, code],
-        positive=True,
-        sample_weight=predictions.weight,
-    )
+    curve = pooled.net_benefit()
     best_constant = np.maximum(curve.treat_all, 0.0)
     useful = curve.thresholds[curve.model > best_constant + 1e-12]
     text = "At no threshold is the tree better than treating all rows alike."
@@ -467,7 +436,7 @@ def _net_benefit(results: ReportResults, predictions: PooledPredictions) -> NetB
         text = _where_useful(useful)
     lines = np.array([curve.thresholds, curve.model, curve.treat_all])
     thresholds, model, treat_all = lines.tolist()
-    return NetBenefitCurve(code, thresholds, model, treat_all, text)
+    return NetBenefitCurve(pooled.positive_code, thresholds, model, treat_all, text)
 
 
 def _where_useful(thresholds: NDArray[np.float64]) -> str:

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from sureleaf.formatting import count_of
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import decides_by_costs, report_tree
-from sureleaf.report.definitions import LeafTerms, leaf_terms
-from sureleaf.report.document_schema import record_of
-from sureleaf.report.estimates import finite
+from sureleaf.report.document_schema import finite, record_of
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.data import ColumnKind, column_kind
-from sureleaf.report.sections.data_checks import row_hashes
+from sureleaf.report.sections.data import ColumnKind, column_kind, row_hashes
+from sureleaf.report.sections.methods import LeafTerms, leaf_terms
 from sureleaf.table import Column
 from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sureleaf.report.sections.data_checks import looks_like_identifier, row_hashes
+from sureleaf.report.sections.data import looks_like_identifier, row_hashes
 from sureleaf.table import Column
 from tests.report.tables import quick_report
 
