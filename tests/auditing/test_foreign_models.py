@@ -150,16 +150,6 @@ def test_every_form_of_a_table_reaches_the_child_which_ends_with_its_model(tmp_p
     assert child.poll() is not None
 
 
-def test_rows_are_predicted_in_parts_and_an_error_in_one_is_one_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(foreign_models, "_ROWS", 50)
-    loaded = load_model(saved(GaussianNB().fit(X, Y), tmp_path / "model.skops"))
-    assert len(loaded.output(X, None).predicted) == 150
-    rows = X.copy()
-    rows[120, 0] = np.nan
-    with pytest.raises(InvalidArgumentError, match=r"GaussianNB could not read X: .*NaN"):
-        loaded.output(rows, None)
-
-
 def test_a_child_that_crashes_or_hangs_is_one_error(tmp_path, monkeypatch):
     path = saved(DecisionTreeClassifier().fit(X, Y), tmp_path / "model.skops")
     monkeypatch.setattr(foreign_models, "_PROGRAM", "import os; os.kill(os.getpid(), 11)")
@@ -200,11 +190,6 @@ def test_a_split_of_missing_from_known_values_has_a_rule():
     found = audit(model, np.array([[5.0], [np.nan]]), ["a", "b"])
     assert found.leaves.rule.tolist() == ["x0 is not missing", "x0 is missing"]
 
-
-# Importing skops imports all of scikit-learn, in every process of the tests: the tests do it.
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("skops") is None, reason="skops is not installed"
-)
 
 ROWS, LABELS = np.array([[1.0], [2.0], [3.0]]), ["a", "b", "b"]
 
@@ -254,13 +239,6 @@ def test_skops_files_of_trees_are_read_and_other_types_need_trust(tmp_path):
     assert predictions(tmp_path / "pipe.skops", trust=[name]) == LABELS
 
 
-def test_our_own_files_are_read(tmp_path):
-    model = TreeClassifier.c45().fit(ROWS, LABELS)
-    model.save(tmp_path / "tree.sureleaf")
-    loaded = load_model(tmp_path / "tree.sureleaf")
-    assert np.array_equal(loaded.predict_proba(ROWS), model.predict_proba(ROWS))
-
-
 def test_boosters_are_read_from_their_own_files(tmp_path):
     lightgbm = pytest.importorskip("lightgbm")
     rows, labels = [[float(i)] for i in range(60)], [0] * 30 + [1] * 30
@@ -287,18 +265,6 @@ def test_a_file_that_is_not_a_model_is_an_error(tmp_path):
         broken.write_text("not a model")
         with pytest.raises(InvalidArgumentError, match="could not be read as a model"):
             load_model(broken, trust_pickle=True)
-
-
-def test_a_damaged_booster_is_an_error(tmp_path):
-    lightgbm = pytest.importorskip("lightgbm")
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    data = lightgbm.Dataset(X, (X[:, 0] > 0).astype(int), params={"verbose": -1})
-    booster = lightgbm.train({"objective": "binary", "verbose": -1}, data, 2)
-    # children far beyond the tree: LightGBM reads foreign memory
-    text = re.sub(r"left_child=.*", "left_child=" + "999999999 " * 30, booster.model_to_string())
-    (tmp_path / "booster.txt").write_text(text)
-    with pytest.raises(InvalidArgumentError, match=r"booster.txt could not be read as a model"):
-        load_model(tmp_path / "booster.txt")
 
 
 def test_a_child_does_not_run_the_files_of_the_current_folder(tmp_path, monkeypatch):

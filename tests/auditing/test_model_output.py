@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import InvalidArgumentError, InvalidTypeError, SureleafError, audit
 from sureleaf.auditing.model_output import model_output
@@ -97,36 +96,6 @@ def test_boosters_that_are_not_fitted_are_errors():
     for model in (lightgbm.LGBMClassifier(), xgboost.XGBClassifier()):
         with pytest.raises(InvalidArgumentError, match="model must be fitted"):
             audit(model, X, Y)
-
-
-class Picky(GaussianNB):
-    """A model that cannot predict some rows."""
-
-    def predict_proba(self, X):
-        if (np.asarray(X)[:, 0] > 90).any():
-            raise ValueError("a value above 90")
-        return super().predict_proba(X)
-
-
-def test_an_error_of_the_model_is_an_error_with_its_reason():
-    X = np.arange(100.0)[:, np.newaxis] % 50
-    model = Picky().fit(X, X[:, 0] > 25)
-    X[[7, 33]] = 99
-    with pytest.raises(InvalidArgumentError, match="could not read X: a value above 90"):
-        model_output(model, X, None)
-
-
-class Unnormalised(GaussianNB):
-    """A model whose probabilities do not sum to one."""
-
-    def predict_proba(self, X):
-        return 2 * super().predict_proba(X)
-
-
-def test_probabilities_that_do_not_sum_to_one_are_an_error():
-    X = np.arange(20.0)[:, np.newaxis]
-    with pytest.raises(InvalidArgumentError, match="sum to 1 in each row; row"):
-        model_output(Unnormalised().fit(X, X[:, 0] > 9), X, None)
 
 
 class Duck:

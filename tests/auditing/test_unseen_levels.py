@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sureleaf import TreeClassifier, audit
 from sureleaf.auditing.unseen_levels import pooled_accuracy, unseen_levels
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.levels.intervals import clopper_pearson, majority_probability
+from sureleaf.levels.intervals import majority_probability
 
 
 def test_pooled_accuracies_add_up_to_the_correct_predictions():
@@ -101,15 +101,6 @@ def test_levels_from_unseen_rows_are_correct_where_the_truth_is_known():
     assert wrong > 20
     assert wrong_and_sure <= 0.05 * wrong + 3 * np.sqrt(0.05 * 0.95 * wrong)
     assert np.mean(sure_and_right) > 0.95
-
-
-def test_the_bounds_are_those_of_clopper_and_pearson():
-    counts = np.array([[3.0, 7.0], [0.0, 4.0]])
-    found = unseen_levels(counts, np.array([1, 0]))
-    low, high = found.interval(0.9)
-    expected = clopper_pearson([7, 0], [10, 4], level=0.9)
-    assert low == pytest.approx(expected.low)
-    assert high == pytest.approx(expected.high)
 
 
 def test_with_costs_confidence_is_about_the_decision():

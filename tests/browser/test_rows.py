@@ -1,41 +1,12 @@
 """A row's way through the tree, and its probabilities, are those of Python."""
 
 import random
-from typing import Any
 
 import pytest
 
 from tests.browser.conftest import Show
+from tests.report.document_check import UNSEEN, walk
 from tests.report.page_documents import document
-
-UNSEEN = -2
-
-
-def ends(
-    tree: dict[str, Any], values: list[float | None], node: int = 0, share: float = 1.0
-) -> dict[int, float]:
-    """Say where a row ends and with which shares, by the rules of docs/report-json.md."""
-    here = tree["nodes"][node]
-    if not here["children"]:
-        return {node: share}
-    value, branches = values[here["column"]], here["branch_of_category"]
-    if value is None:
-        taken = here["missing_branch"]
-    elif branches is not None:
-        taken = branches[int(value)] if value != UNSEEN else -1
-    elif here["threshold_text"] is None:  # is it missing?
-        taken = 0
-    else:
-        taken = 0 if value <= here["threshold"] else 1
-    if taken is not None and taken >= 0:
-        return ends(tree, values, here["children"][taken], share)
-    if taken == -1 and tree["unseen"] == "stop":
-        return {node: share}
-    found: dict[int, float] = {}
-    for child, part in zip(here["children"], here["shares"], strict=True):
-        if part > 0:
-            found |= ends(tree, values, child, share * part)
-    return found
 
 
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
@@ -62,7 +33,7 @@ def test_paths_and_probabilities_are_those_of_the_rules(
         rows,
     )
     for row, answer in zip(rows, answers, strict=True):
-        expected = ends(tree, row)
+        expected = walk(tree, row)
         assert {end["id"]: end["share"] for end in answer["ends"]} == pytest.approx(
             expected, abs=1e-12
         )
@@ -82,7 +53,7 @@ def test_an_example_and_typed_values_are_followed_and_nonsense_is_said(show: Sho
     page.locator("#row-path summary").click()
 
     def told(values: list[float | None]) -> None:
-        reached = ends(tree, values)
+        reached = walk(tree, values)
         share = [
             sum(part * tree["nodes"][node]["probabilities"][k] for node, part in reached.items())
             for k in range(2)

@@ -6,9 +6,11 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sureleaf.report.document import ReportDocument
-from sureleaf.report.sections.error import Bootstrap, Curve
+from sureleaf.report.sections.data import ColumnSummary
+from sureleaf.report.sections.error import Bootstrap, Curve, Extrapolation
 from sureleaf.report.sections.models import ComparedModel, ModelComparison
 from sureleaf.report.sections.quality import CalibrationCurve, NetBenefitCurve, RocCurve
+from sureleaf.report.sections.tree import Node, TreeStability
 
 Document = dict[str, Any]
 
@@ -78,50 +80,26 @@ def tree(
     leaves = [node for node in nodes if not node["children"]]
     return {
         "n_leaves": len(leaves),
-        "n_nodes": len(nodes),
         "depth": max(node["depth"] for node in nodes),
-        "levels": {"confidence": 0.93, "utility": 0.81},
-        "levels_from": "Levels from rows that were made up.",
-        "levels_source": "cross_fit",
-        "of_rows": "new rows",
-        "n_regrown_leaves": None,
-        "notes": ["A note about the leaves."],
-        "terms": {
-            "counts": "The training rows in the leaf.",
-            "stated": "The predicted probabilities.",
-            "probability": "The share of the most probable class.",
-            "confidence": "The probability that the predicted class is the most probable one.",
-            "utility": "The probability that the next row in the leaf is predicted correctly.",
-            "rows_needed": "The rows that the leaf needs.",
-            "levels": "Means over the leaves.",
-        },
         "wanted": {"level": 0.95, "confidence": 0.95, "utility": None},
-        "at_costs": False,
         "unseen": unseen,
         "columns": [dict(column) for column in COLUMNS],
-        "stability": {
-            "text": "1 of its 2 splits returned in more than half of 8 trees.",
-            "n_splits": 2,
-            "n_returning": 1,
-            "n_trees": 8,
-        },
-        "certificate": None,
+        "stability": made_up(TreeStability) | {"text": "1 of its 2 splits returned."},
         "nodes": nodes,
         "rules": "\n".join(f"{leaf['rule']}: class {leaf['prediction']}" for leaf in leaves),
         "example_rows": [
             {
                 "row": row,
                 "values": [
-                    None if draw.random() < 0.3 else f"{value:.4g}",
+                    None if draw.random() < 0.3 else f"{age:.4g}",
                     "nurse",
                     "2024-02-29",
                     None,
                 ],
-                "codes": [value, 1, 19782.0, None],
-                "truth": "?",
+                "codes": [age, 1, 19782.0, None],
                 "leaf": leaves[0]["id"],
             }
-            for row, value in enumerate(draw.uniform(0, 100) for _ in range(5))
+            for row, age in enumerate(draw.uniform(0, 100) for _ in range(5))
         ],
     }
 
@@ -130,29 +108,18 @@ def _node(place: int, parent: int | None, edge: str | None, counts: list[float])
     n = sum(counts)
     probabilities = [(count + 1) / (n + len(counts)) for count in counts]
     best = max(range(len(counts)), key=lambda k: (probabilities[k], -k))
-    return {
+    return made_up(Node) | {
         "id": place,
         "parent": parent,
         "edge": edge,
-        "column": None,
-        "threshold": None,
-        "threshold_text": None,
-        "branch_of_category": None,
-        "children": [],
-        "shares": [],
-        "missing_branch": None,
         "counts": counts,
         "n": n,
         "prediction": best,
         "probability": probabilities[best],
         "probabilities": probabilities,
-        "depth": 0,
-    } | dict.fromkeys(
-        (
-            *("rule", "low", "high", "confidence", "utility"),
-            *("rows_needed", "total_rows_needed", "flagged", "repair", "recurrence"),
-        )
-    )
+        "children": [],
+        "shares": [],
+    }
 
 
 def _split(
@@ -286,8 +253,6 @@ def document(
         "answer": {
             "headline": "This tree predicts 80.0 % of new rows correctly.",
             "emphasis": "80.0 %",
-            "tone": "good",
-            "detail": "95 % interval 75.0 to 85.0 %.",
             "lead": estimate(0.8) | {"baseline": max(counts) / rows, "ticks": [0.4, 0.6, 0.8, 1.0]},
             "accuracy": estimate(0.8),
             "baseline": max(counts) / rows,
@@ -323,21 +288,16 @@ def document(
 
 
 def _data(labels: Sequence[str], counts: list[float]) -> Document:
-    columns = [
-        {
-            "name": column["name"],
-            "kind": column["kind"],
-            "missing": 3 * place,
-            "distinct": 30,
-            "low": None if column["categories"] else "1",
-            "high": None if column["categories"] else "99",
-            "categories": [{"label": c, "count": 9} for c in column["categories"] or []],
-            "bins": None if column["categories"] else list(range(20)),
-            "importance": [0.5, 0.3, 0.2, None][place],
-            "note": "a note" if place == 3 else None,
-        }
-        for place, column in enumerate(COLUMNS)
-    ]
+    columns = []
+    for place, column in enumerate(COLUMNS):
+        names = column["categories"] or []
+        more = {"categories": [{"label": name, "count": 9} for name in names]}
+        if not names:
+            more |= {"low": "1", "high": "99", "bins": list(range(20))}
+        if place < 3:
+            more["importance"] = [0.5, 0.3, 0.2][place]
+        known = {"name": column["name"], "kind": column["kind"], "missing": 3 * place}
+        columns.append(made_up(ColumnSummary) | known | {"distinct": 30} | more)
     return {
         "source": "made-up.csv",
         "rows": int(sum(counts)),
@@ -367,12 +327,10 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
         scores = {"kind": "classes", "digits": 4, "sampled": False, "rows": []}
         for _ in range(60):
             raw = [draw.random() ** 3 for _ in range(k)]
+            probabilities = [round(x / sum(raw), 4) for x in raw]
+            truth, weight = draw.randrange(k), float(draw.randint(1, 9))
             scores["rows"].append(
-                {
-                    "truth": draw.randrange(k),
-                    "weight": float(draw.randint(1, 9)),
-                    "probabilities": [round(x / sum(raw), 4) for x in raw],
-                }
+                {"truth": truth, "weight": weight, "probabilities": probabilities}
             )
     confusion = [[float(draw.randint(0, 40)) for _ in labels] for _ in labels]
     steps = [i / 10 for i in range(11)]
@@ -429,17 +387,7 @@ def _quality(labels: Sequence[str], draw: random.Random) -> Document:
 def _error() -> Document:
     return {
         "cross_validation": estimate(0.2),
-        "bootstrap": made_up(Bootstrap)
-        | {
-            "training": 0.1,
-            "plain": 0.12,
-            "leave_one_out": 0.22,
-            "e632": 0.18,
-            "e632_plus": 0.19,
-            "standard_errors": {"training": 0.02, "e632_plus": 0.03},
-            "low": 0.14,
-            "high": 0.25,
-        },
+        "bootstrap": made_up(Bootstrap) | {"e632_plus": 0.19, "low": 0.14, "high": 0.25},
         "curve": made_up(Curve)
         | {
             "sizes": [10, 20, 40, 80],
@@ -447,12 +395,8 @@ def _error() -> Document:
             "low": [0.5, 0.62, 0.7, None],
             "high": [0.7, 0.78, 0.8, None],
             "law": {"limit": 0.85, "height": 1.0, "rate": 0.6},
-            "ahead": {
-                "sizes": [160, 320],
-                "values": [0.8, 0.82],
-                "low": [0.7, 0.7],
-                "high": [0.9, 0.95],
-            },
+            "ahead": made_up(Extrapolation)
+            | {"sizes": [160, 320], "values": [0.8, 0.82], "low": [0.7, 0.7], "high": [0.9, 0.95]},
         },
     }
 
@@ -469,7 +413,6 @@ def _models() -> Document:
     row = made_up(ComparedModel) | {"leaves": 5, "accuracy": estimate(0.8)}
     return {
         "margin": 0.01,
-        "reference": "this tree",
         "verdicts": {"undecided": "not decided"},
         "rows": [
             {**row, "kind": "this", "name": "this tree"},

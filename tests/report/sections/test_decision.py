@@ -8,26 +8,8 @@ from sureleaf.report.sections.decision import (
     NEVER_POSITIVE,
     decide_binary,
     decide_classes,
-    implied_threshold,
 )
-
-
-def brute_force(score, negative, positive_rows, cost, positive):
-    """Every threshold in turn, row by row."""
-    theory = implied_threshold(cost, positive)
-    aim = 0.5 if theory is None else theory
-    best = None
-    for threshold in sorted({0.0, NEVER_POSITIVE, *score}):
-        table = np.zeros((2, 2))
-        for s, no, yes in zip(score, negative, positive_rows, strict=True):
-            said = positive if s >= threshold else 1 - positive
-            table[1 - positive, said] += no
-            table[positive, said] += yes
-        mean = float((table * cost).sum() / table.sum())
-        key = (round(mean, 10), round(abs(threshold - aim), 10), threshold)
-        if best is None or key < best[0]:
-            best = (key, threshold, mean, table)
-    return best[1:]
+from tests.naive.decisions import best_threshold, confusion_at, cost_a_row
 
 
 @pytest.mark.parametrize("positive", [0, 1])
@@ -39,9 +21,10 @@ def test_the_threshold_is_that_of_trying_all(case: int, positive: int) -> None:
     positive_rows = rng.integers(0, 4, len(score)) + 0.25
     cost = rng.integers(-1, 5, (2, 2)).astype(float)
     found = decide_binary(score, negative, positive_rows, cost, positive=positive)
-    threshold, mean, table = brute_force(score.tolist(), negative, positive_rows, cost, positive)
-    assert found.threshold == threshold
-    assert found.cost_per_row == pytest.approx(mean, abs=1e-12)
+    scores = {"score": score.tolist(), "negative": negative, "positive": positive_rows}
+    assert found.threshold == best_threshold(scores, positive, cost)
+    table = confusion_at(scores, positive, found.threshold)
+    assert found.cost_per_row == pytest.approx(cost_a_row(table, cost), abs=1e-12)
     np.testing.assert_allclose(found.confusion, table)
 
 
