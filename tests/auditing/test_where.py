@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import InvalidArgumentError, audit, compare
+from sureleaf import InvalidArgumentError, audit
 from sureleaf.auditing import Audit
 from sureleaf.commands.terminal import show_subgroups
 from sureleaf.comparison.multiple_models import holm
@@ -133,17 +133,6 @@ def test_named_columns_are_tested_by_hand_with_holm(audited):
     assert len(audited.by("age", "region", of="accuracy")) == 7
     with pytest.raises(InvalidArgumentError, match="Did you mean 'region'"):
         audited.by("regoin")
-
-
-def test_two_models_are_compared_on_the_same_rows(audited, model):
-    frame, y = rows(1500, 1)
-    other = audit(DummyClassifier(strategy="prior").fit(frame[["size"]], y), frame, y, cost=COST)
-    result = audited.compare(other, measure="nce")
-    assert result.verdict == "better"
-    assert result.question == "model"
-    assert result == compare(audited.evaluation, other.evaluation, measure="nce")
-    with pytest.raises(InvalidArgumentError, match="different rows"):
-        audited.compare(audit(model, *rows(300, 5), cost=COST))
 
 
 def test_input_without_an_answer_is_a_statement(audited, model):

@@ -62,19 +62,6 @@ def without_thresholds(rules: str) -> str:
     return re.sub(r"\d+\.\d{3,}", "", rules)
 
 
-def test_nodes_are_those_of_the_tree_that_the_same_seed_grows(report: Report) -> None:
-    X, y = mixed()
-    model = TreeClassifier(random_state=0, n_jobs=1).fit(X, y)
-    nodes = report.to_dict()["tree"]["nodes"]
-    np.testing.assert_array_equal([node["counts"] for node in nodes], model.tree_.class_counts)
-    leaves = model.leaves()
-    shown = [node for node in nodes if node["column"] is None]
-    np.testing.assert_allclose([node["confidence"] for node in shown], leaves.confidence)
-    # The report shows fewer digits of thresholds.
-    rules = [without_thresholds(node["rule"]) for node in shown]
-    assert rules == [without_thresholds(rule) for rule in leaves.rule]
-
-
 def test_the_positive_class_is_the_rarest_unless_one_is_named(report: Report) -> None:
     assert report.to_dict()["quality"]["positive"] == 0  # "<bad>"
     X, y = mixed()
@@ -128,14 +115,6 @@ def test_groups_stay_whole_in_every_fold() -> None:
     assert whole["data"]["n_groups"] == 30
     assert whole["error"]["bootstrap"] is None
     assert "groups" in whole["error"]["bootstrap_note"]
-
-
-def test_columns_that_do_not_help_are_told_so() -> None:
-    document = quick_report(*noise()).to_dict()
-    check_document(document)
-    assert document["tree"]["n_leaves"] == 1
-    assert "always predicts “no”" in document["answer"]["headline"]
-    assert document["answer"]["tone"] == document["answer"]["sentences"][0]["tone"] == "bad"
 
 
 def test_a_perfect_column_has_an_interval_with_width() -> None:

@@ -455,54 +455,50 @@ def compare_inside(
     values counts in the leaf that has most of it.
     """
     line = np.asarray(tree.shares.argmax(axis=1)).reshape(-1)
-    found = []
+    rules = np.full(len(tree.leaf), "", dtype=object) if tree.rule is None else tree.rule
+    tests = []
     for name, groups, group in columns:
         counts = np.zeros((len(tree.leaf), len(groups), 2))
         np.add.at(counts, (line, group, is_right.astype(np.intp)), 1.0)
-        for leaf, table in enumerate(counts):
+        for leaf, rule, table in zip(tree.leaf, rules, counts, strict=True):
             if np.count_nonzero(table.sum(axis=1)) > 1:
-                found.append((name, leaf, *_most_different(table, groups)))
-    n_tests = len(found)
-    adjusted = holm([one[-1] for one in found]) if found else np.zeros(0)
-    leaves = np.array([one[1] for one in found], dtype=np.intp)
-    rules = np.full(len(tree.leaf), "", dtype=object) if tree.rule is None else tree.rule
+                own = {"column": name, "leaf": leaf, "rule": rule}
+                tests.append(own | _most_different(table, groups))
+    adjusted = np.asarray(holm([one["p_value"] for one in tests]) if tests else np.zeros(0))
+    smallest = [
+        _detectable(one["n"], one["n_group"], n_right, (1 - level) / len(tests) / n_tried)
+        for one in tests
+        for n_right, n_tried in [one.pop("of_test")]
+    ]
+    kinds = dict.fromkeys(("leaf", "n", "n_group"), np.intp) | dict.fromkeys(
+        ("rate", "elsewhere"), float
+    )
+    names = ("column", "leaf", "rule", "group", "n", "n_group", "rate", "elsewhere")
     return LeafGroups(
-        column=np.array([one[0] for one in found], dtype=object),
-        leaf=tree.leaf[leaves],
-        rule=rules[leaves],
-        group=np.array([one[2] for one in found], dtype=object),
-        n=np.array([one[3] for one in found], dtype=np.intp),
-        n_group=np.array([one[4] for one in found], dtype=np.intp),
-        rate=np.array([one[5] for one in found], dtype=float),
-        elsewhere=np.array([one[6] for one in found], dtype=float),
-        p_value=np.asarray(adjusted),
-        found=np.asarray(adjusted) <= 1 - level + 1e-12,
-        detectable=np.array(
-            [_detectable(*one[3:5], one[7], (1 - level) / n_tests / one[8]) for one in found], float
-        ),
+        **{name: np.array([one[name] for one in tests], kinds.get(name, object)) for name in names},
+        p_value=adjusted,
+        found=adjusted <= 1 - level + 1e-12,
+        detectable=np.array(smallest, dtype=float),
     )
 
 
-def _most_different(
-    table: FloatArray, groups: Sequence[str]
-) -> tuple[str, int, int, float, float, int, int, float]:
-    """Return the group of a leaf that differs most: its numbers, the number of tests, a p-value."""
+def _most_different(table: FloatArray, groups: Sequence[str]) -> dict[str, Any]:
+    """Return the group of a leaf that differs most: its numbers, and what `_detectable` needs."""
     total = table.sum(axis=0)
     present = np.flatnonzero(table.sum(axis=1) > 0).tolist()
     tried = present[:1] if len(present) == 2 else present
     p_values = [float(fisher_exact([table[one], total - table[one]])[1]) for one in tried]
     best = int(np.argmin(p_values))
     own, others = table[tried[best]], total - table[tried[best]]
-    return (
-        groups[tried[best]],
-        int(total.sum()),
-        int(own.sum()),
-        float(own[1] / own.sum()),
-        float(others[1] / others.sum()),
-        int(total[1]),
-        len(tried),
-        min(len(tried) * min(p_values), 1.0),
-    )
+    return {
+        "group": groups[tried[best]],
+        "n": int(total.sum()),
+        "n_group": int(own.sum()),
+        "rate": float(own[1] / own.sum()),
+        "elsewhere": float(others[1] / others.sum()),
+        "p_value": min(len(tried) * min(p_values), 1.0),
+        "of_test": (int(total[1]), len(tried)),
+    }
 
 
 def _detectable(n: int, n_group: int, n_right: int, alpha: float) -> float:

@@ -273,7 +273,6 @@ def test_rare_classes_make_the_report_lead_with_the_auc(rare: tuple[Any, Any]) -
     document = quick_report(*rare).to_dict()
     check_document(document)
     found = document["answer"]
-    assert found["rare"]
     assert found["lead"]["measure"] == "auc"
     assert found["headline"].startswith("This tree ranks “ill” rows above the others ")
     assert "always predicting “healthy” is correct for 96.2 %" in found["detail"]

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from sureleaf.formatting import count, level_percent, points
 from sureleaf.report import make_report
 from sureleaf.report.sections.paper import signed
 
@@ -18,27 +17,6 @@ def document(request, small_budget):
     score = 2.0 * (x[:, 0] > 0.5) + rng.normal(0, 0.8, 150)
     y = np.digitize(score, [1.0] if request.param == "two classes" else [0.7, 1.9])
     return make_report(x, np.array(["a", "b", "c"])[y], seed=0).to_dict()
-
-
-def find(document, path):
-    value = document
-    for step in path.split("."):
-        value = value[int(step)] if step.isdigit() else value[step]
-    return value
-
-
-def test_every_number_of_the_paragraph_is_that_of_the_document(document):
-    paper = document["paper"]
-    writers = (
-        count,
-        signed,
-        points,
-        level_percent,
-        lambda share: f"{points(share)} %",
-    )
-    for number in paper["numbers"]:
-        assert find(document, number["path"]) == pytest.approx(number["value"]), number
-        assert number["text"] in {write(number["value"]) for write in writers}, number
 
 
 def test_the_paragraph_has_no_other_numbers(document):

@@ -92,11 +92,6 @@ class AnswerSection:
     lead: Annotated[LeadingMeasure, "The number that the report leads with."]
     accuracy: Annotated[IntervalEstimate, "Cross-validated accuracy."]
     baseline: Annotated[float, "Accuracy of always predicting the most frequent class."]
-    rare: Annotated[
-        bool,
-        "Whether other classes than the most frequent one are so rare that accuracy says "
-        "little: they have less than 5 % of the rows, or less than 10 % and fewer than 30 rows.",
-    ]
     sentences: Annotated[
         tuple[Sentence, ...], "Is it good, can it be trusted, and what is to be done."
     ]
@@ -214,7 +209,6 @@ def answer_section(
         lead=parts.lead,
         accuracy=accuracy,
         baseline=max(one.share for one in data.classes),
-        rare=rare,
         sentences=(_good(parts), _trust(parts), _next(parts)),
     )
 

@@ -49,8 +49,6 @@ class Bootstrap:
     leave_one_out: Annotated[float, "Error on the rows that a bootstrap sample left out."]
     e632: Annotated[float, "The .632 and .632+ estimates."]
     e632_plus: Annotated[float, "The .632 and .632+ estimates."]
-    no_information: Annotated[float, "Error if labels and predictions were independent."]
-    relative_overfitting: Annotated[float, "From 0, no overfitting, to 1."]
     standard_errors: Annotated[
         dict[str, float | None],
         "Standard error of each estimate; null if there are too few samples for it.",

@@ -204,9 +204,11 @@ class ModelsSection:
         "of the baseline's error, at most 0.01. At costs, the same share of the cost of the "
         "cheapest constant. For the AUC the user's margin or 0.01.",
     ]
-    reference: Annotated[str, "Name of the model that the others are compared with."]
     verdicts: Annotated[dict[str, str], "What each verdict means."]
-    rows: Annotated[tuple[ComparedModel, ...], "The models; the reference comes first."]
+    rows: Annotated[
+        tuple[ComparedModel, ...],
+        "The models; the tree comes first, and the others are compared with it.",
+    ]
     text: Annotated[str, "Whether another model should be preferred."]
 
 
@@ -228,7 +230,6 @@ def models_section(results: ReportResults) -> ModelsSection:
         unit=words.unit,
         measure=words.measure,
         margin=margin,
-        reference=tree.name,
         verdicts=words.verdicts(),
         rows=tuple(rows),
         text="",

@@ -196,8 +196,7 @@ class ExampleRow:
 class TreeSection:
     """The tree node by node."""
 
-    n_leaves: Annotated[int, "Number of leaves and of nodes."]
-    n_nodes: Annotated[int, "Number of leaves and of nodes."]
+    n_leaves: Annotated[int, "Number of leaves."]
     depth: Annotated[int, "Largest number of tests on the way to a leaf."]
     levels: Annotated[StatedLevels, "Confidence and utility of the tree."]
     levels_from: Annotated[str, "Which rows the levels come from."]
@@ -254,7 +253,6 @@ def tree_section(results: ReportResults) -> TreeSection:
     levels = model.levels()
     return TreeSection(
         n_leaves=tree.n_leaves,
-        n_nodes=tree.n_nodes,
         depth=tree.depth,
         levels=StatedLevels(levels.confidence, levels.utility),
         levels_from=results.leaves.source_note(),
