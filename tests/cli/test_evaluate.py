@@ -111,7 +111,6 @@ def test_three_classes_have_no_positive_class(
         (["compare", "a.eval", "b.eval", "-t", "class"], "--target goes with a table"),
         (["compare", "a.eval", "b.eval", "-m", "x"], "--model goes with a table"),
         (["compare", "a.eval", "b.eval", "--folds", "5"], "--folds goes with a table"),
-        (["compare", "a.json", "b.json", "--method", "z"], "--method goes with a table or eval"),
         (
             ["curve", "DATA", "-t", "class", "--measure", "cost"],
             "The measure 'cost' needs a cost matrix",

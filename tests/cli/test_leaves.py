@@ -178,7 +178,7 @@ def test_a_weight_of_dates_of_other_millennia_is_one_line(
     rows = pa.table({"n": list(range(20)), "y": ["a", "b"] * 10, "w": far})
     with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:
         file.write_table(rows)
-    arguments = ("leaves", tmp_path / "rows.arrow", "-t", "y", "--weight", "w")
+    arguments = ("evaluate", tmp_path / "rows.arrow", "-t", "y", "--weight", "w")
     code, _, err = run(capsys, *arguments)
     assert (code, err.count("\n")) == (2, 1)
     assert "--weight must be a column of numbers; got 'w', of type timestamp[ms]" in err

@@ -143,7 +143,7 @@ def test_a_seed_that_scikit_learn_cannot_take_is_one_line(
 def test_a_number_of_jobs_that_no_machine_has_is_one_line(
     number: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, "rank", folder / "rows.csv", "-t", "class", "--jobs", number)
+    code, out, err = run(capsys, "evaluate", folder / "rows.csv", "-t", "class", "--jobs", number)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"up to 1,000; got {number}" in err
 

@@ -5,8 +5,6 @@ import re
 import shlex
 from pathlib import Path
 
-from sureleaf import rank_columns
-from sureleaf.files import read_file
 from tests.cli.command import run
 
 LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
@@ -29,30 +27,6 @@ def test_columns_are_ranked_by_utility(capsys):
     assert "of unseen rows" not in out  # the best of many columns of noise is above the baseline
     assert any(u <= 37 / 57 + 1e-9 for u in utilities)  # 37 of the 57 rows are good
     assert "or as the first split of a tree" in " ".join(out.split())
-
-
-def test_levels_of_training_rows_have_a_method(capsys):
-    rank = ("rank", LABOR, "--target", "class", "--method", "blend")
-    code, out, _ = run(capsys, *rank, "--training", "--json")
-    found = json.loads(out)
-    table = read_file(LABOR)
-    expected = rank_columns(
-        table.drop_columns("class"), table["class"], levels_from="training", method="blend"
-    )
-    assert (code, found["confidence_is"]) == (0, "paper")
-    assert [one["confidence"] for one in found["columns"]] == expected.confidence.tolist()
-    code, _, err = run(capsys, *rank)
-    assert (code, "must go with --training" in err) == (2, True)
-
-
-def test_columns_are_ranked_by_impurity_on_request(capsys):
-    code, out, _ = run(capsys, "rank", LABOR, "--target", "class", "--by", "gini", "--json")
-    ginis = [column["gini"] for column in json.loads(out)["columns"]]
-    assert code == 0
-    assert ginis == sorted(ginis)
-    code, _, err = run(capsys, "rank", LABOR, "--target", "class", "--by", "name")
-    assert code == 2
-    assert "utility" in err
 
 
 def test_the_plan_that_rank_links_to_compares_the_splits_of_its_two_best_columns(capsys):

@@ -34,7 +34,7 @@ def report_json(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         main(
             ["report", str(data), "--target", "class", "--json", str(path), "--group", "site",
              "--weight", "mass", "--drop", "id", "--positive", "no", "--cost", "0,1;5,0",
-             "--title", "A <title>", "--seed", "3", "--confidence", "0.9", "--utility", "0.6"]
+             "--seed", "3", "--confidence", "0.9"]
         )  # fmt: skip
     assert not stop.value.code
     return path
@@ -44,7 +44,6 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     document = json.loads(report_json.read_text(encoding="utf-8"))
     check_document(document)
     assert document["data"]["source"] == data.name
-    assert document["data"]["title"] == "A <title>"
     assert document["data"]["rows"] == 58
     assert document["data"]["rows_left_out"] == 2
     assert document["data"]["groups"] == "site"
@@ -54,11 +53,11 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     assert document["quality"]["positive"] == 0
     assert document["quality"]["cost"] == [[0, 1], [5, 0]]
     assert document["provenance"]["seed"] == 3
-    assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": 0.6}
+    assert document["tree"]["wanted"] == {"level": 0.95, "confidence": 0.9, "utility": None}
     assert len(document["provenance"]["data_sha256"]) == 64
     assert document["methods"]["repeat"] == (
         "sureleaf report rows.v2.csv --target class --json report.json --confidence 0.9"
-        " --utility 0.6 --seed 3 --title 'A <title>' --positive no --cost '0,1;5,0'"
+        " --seed 3 --positive no --cost '0,1;5,0'"
         " --group site --weight mass --drop id"
     )
 

@@ -24,14 +24,14 @@ def test_json_is_the_result_object() -> None:
 
 
 def test_a_table_is_shown_cell_by_cell_with_marks() -> None:
-    shown = sureleaf("reproduce", "zhang2024", "--table", "4", columns=100).stdout
+    shown = sureleaf("reproduce", "zhang2024", "--part", "table 4", columns=100).stdout
     assert ".8941!" in shown
     assert ".5392~" in shown
     assert "63 figures: 1 as defined, 60 from another computation, 2 misprints." in shown
 
 
 def test_several_tables_may_be_chosen() -> None:
-    done = sureleaf("reproduce", "zhang2024", "--table", "10", "--table", "15", "--json")
+    done = sureleaf("reproduce", "zhang2024", "-p", "table 10", "-p", "table 15", "--json")
     parts = json.loads(done.stdout)["parts"]
     assert [part["name"] for part in parts] == ["table 10", "table 15"]
 

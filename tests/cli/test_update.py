@@ -67,9 +67,7 @@ def test_update_counts_rows_and_saves_the_tree(capsys, files):
 
 def test_update_says_which_leaves_change_and_whether_to_regrow(capsys, files):
     arguments = ("update", files["tree"], files["turned"], "-t", "y")
-    code, out, _ = run(
-        capsys, *arguments, "--regrow", "--rows", files["old"], "--jobs", "1", "--json"
-    )
+    code, out, _ = run(capsys, *arguments, "--regrow", "--rows", files["old"], "--json")
     found = json.loads(out)
     assert code == 0
     assert found["rows"] == 400

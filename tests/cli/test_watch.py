@@ -40,7 +40,7 @@ def watch(capsys, files, *arguments):
 
 def test_it_exits_with_0_until_there_is_an_alarm_and_then_with_1(capsys, files, tmp_path):
     state = str(tmp_path / "state.json")
-    common = ("-t", "y", "--drop", "id", "--state", state)
+    common = ("-t", "y", "--state", state)
     code, out, _ = watch(capsys, files, "tree.sureleaf", "may.csv", *common)
     assert (code, out.splitlines()[0]) == (0, "No alarm after 300 rows, 300 of them with a label.")
     page = tmp_path / "watch.html"
@@ -57,7 +57,7 @@ def test_it_exits_with_0_until_there_is_an_alarm_and_then_with_1(capsys, files, 
 
 def test_the_same_file_twice_is_an_error_and_counts_nothing(capsys, files, tmp_path):
     state = tmp_path / "state.json"
-    common = ("-t", "y", "--drop", "id", "--state", str(state))
+    common = ("-t", "y", "--state", str(state))
     watch(capsys, files, "tree.sureleaf", "may.csv", *common)
     before = state.read_bytes()
     code, _, err = watch(capsys, files, "tree.sureleaf", "may.csv", *common)

@@ -263,7 +263,7 @@ def test_the_rarer_class_is_positive(directory):
         ((), "Name the directory with --data, or tables of your own"),
         (("--tables", "a.csv"), "--tables and --target go together"),
         (("--data", ".", "--tables", "a.csv"), "--data and --tables do not go together"),
-        (("--table", "1"), "--table and --part do not go with chawla2006"),
+        (("--part", "table 1"), "--part does not go with chawla2006"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(arguments, message):

@@ -4,6 +4,7 @@ import errno
 import functools
 import inspect
 import itertools
+import re
 import signal
 import sys
 import threading
@@ -85,8 +86,8 @@ def _options(
 
 
 def _add(command: Callable[..., None], **settings: Any) -> None:
-    """Add a command; each paragraph of its help is one line, which the terminal wraps."""
-    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    """Add a command; each paragraph and example of its help is one line, which is wrapped."""
+    paragraphs = re.split(r"\n\n|\n(?=- )", inspect.cleandoc(command.__doc__ or ""))
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     application.command(help=text, **settings)(command)
 
@@ -179,7 +180,7 @@ def _of_system(error: OSError) -> str:
 
 _MAY_BE_EMPTY = (
     *("--target", "-t", "--group", "--weight", "--drop", "--id", "--categorical", "--keep", "--by"),
-    *("--positive", "--classes", "--title", "--csv", "--tree"),
+    *("--positive", "--classes", "--csv", "--tree"),
 )
 """The options whose value is not a name of a file: a column may have no name."""
 

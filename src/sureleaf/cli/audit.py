@@ -80,17 +80,11 @@ def audit(
     """Check a fitted model on unseen rows, and find the segments where it is wrong.
 
     For example:
-
     - sureleaf audit tree.skops data.csv --target class
-
     - sureleaf audit tree.skops data.csv --target class -o audit.html
-
     - sureleaf audit tree.skops data.csv --target class --where --by colour
-
     - sureleaf audit forest.joblib data.csv --target class --trust-pickle --json
-
     - sureleaf audit booster.txt data.csv --target class --classes "no,yes"
-
     - sureleaf audit model.sureleaf folder-of-parquet --target class
     """
     from sureleaf import auditing

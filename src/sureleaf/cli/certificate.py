@@ -45,11 +45,8 @@ def certificate(
     --levels-from honest.
 
     For example:
-
     - sureleaf certificate data.csv --target class
-
     - sureleaf certificate model.sureleaf new.csv --target class
-
     - sureleaf certificate model.sureleaf new.csv -t class --alpha 0.01 --json
     """
     from sureleaf.cli.output import show, show_json

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.designs import Design
 
 _RESULT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "as_json"})
-_EVALUATION_OPTIONS = _RESULT_OPTIONS | {"method", "independent"}
+_EVALUATION_OPTIONS = _RESULT_OPTIONS | {"independent"}
 _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv"}
 
 
@@ -39,10 +39,6 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
         metavar="CLASSIFIER",
     ),
     margin=option("Differences up to this size do not matter."),
-    method=option(
-        "Another valid test: mcnemar_exact, bootstrap, paired_t or z.",
-        default="the test for the design",
-    ),
     independent=option("The two evaluations share no rows."),
     gate=option("Of reports: exit with 1 if the new tree is worse by more than the margin."),
     classes=options.CLASSES,
@@ -61,7 +57,6 @@ def compare(
     models: list[str] | None = None,
     measure: options.MeasureName = None,
     margin: float = 0.0,
-    method: str | None = None,
     independent: bool = False,
     gate: bool = False,
     level: options.IntervalLevel = 0.95,
@@ -81,18 +76,13 @@ def compare(
     their trees on the same rows.
 
     For example:
-
     - sureleaf compare data.csv -t class -m TreeClassifier
       -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01
-
     - sureleaf compare data.csv -t class --bagged 5 -m TreeClassifier
       --cost "0,5;1,0"
-
     - sureleaf compare a.csv b.csv c.csv d.csv e.csv -t class
       -m TreeClassifier -m TreeClassifier.c45 -m BaggedTreesClassifier
-
     - sureleaf compare first.eval second.eval --measure auc
-
     - sureleaf compare old.json new.json data.csv --margin 0.02 --gate
     """
     if any(path.suffix.lower() == ".json" for path in paths[:2]):
@@ -107,7 +97,7 @@ def compare(
             "--gate needs two reports and a table: sureleaf compare old.json new.json DATA"
         )
     chosen = measure or ("accuracy" if classes.cost is None else "decided_cost")
-    test = {"measure": chosen, "margin": margin, "independent": independent, "method": method}
+    test = {"measure": chosen, "margin": margin, "independent": independent}
     names = [*(["the tree of the options"] if tree.written else []), *(models or [])]
     if len(paths) == 2 and not (targets and names):
         _check_options(context, _EVALUATION_OPTIONS, "a table only")

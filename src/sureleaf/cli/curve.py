@@ -41,8 +41,6 @@ def curve(
     sizes: str | None = None,
     stop: str | None = None,
     repeats: int = 10,
-    level: options.IntervalLevel = 0.95,
-    seed: options.Seed = 0,
     jobs: options.Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -51,11 +49,8 @@ def curve(
     Each hold-out tests on a third of the rows.
 
     For example:
-
     - sureleaf curve data.csv --target class
-
     - sureleaf curve data.csv -t class --sizes 50+25 --stop gain=0.005
-
     - sureleaf curve data.csv -t class --bagged 5 --stop no-change
     """
     from sureleaf import evaluation
@@ -63,7 +58,7 @@ def curve(
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import fitted_for
 
-    rule = _read_stop(stop, level)
+    rule = _read_stop(stop)
     question = table.read(data, target)
     arguments = classes.arguments(question)
     learner = options.evaluated_model(model, tree, question.X)
@@ -75,10 +70,9 @@ def curve(
         stop=rule,
         measure=measure or ("accuracy" if classes.cost is None else "decided_cost"),
         repeats=repeats,
-        level=level,
         **arguments,
         n_jobs=jobs,
-        random_state=seed,
+        random_state=0,
     )
     if as_json:
         show_json(json_values.curve_values(result))
@@ -104,7 +98,7 @@ def _read_sizes(text: str | None, n_rows: int) -> "Schedule":
         ) from None
 
 
-def _read_stop(text: str | None, level: float) -> "NoChange | NotWorthwhile | None":
+def _read_stop(text: str | None) -> "NoChange | NotWorthwhile | None":
     """Return the rule that "no-change", "no-change=0.002" or "gain=0.005" stands for."""
     from sureleaf.evaluation import NoChange, NotWorthwhile
 
@@ -120,4 +114,4 @@ def _read_stop(text: str | None, level: float) -> "NoChange | NotWorthwhile | No
         raise InvalidArgumentError(
             f"--stop {name}= must be a number, such as {name}=0.005; got {number!r}."
         ) from None
-    return NoChange(value) if name == "no-change" else NotWorthwhile(value, level)
+    return NoChange(value) if name == "no-change" else NotWorthwhile(value)

@@ -21,7 +21,7 @@ __all__ = ["diff"]
     output=option("Write an HTML page of both trees, such as diff.html.", "-o", metavar="FILE"),
     margin=option("Differences up to this size do not count."),
     gate=option("Exit with 1 if the new tree is worse by more than the margin.", "--gate"),
-    table=options.table_options("drop", "csv"),
+    table=options.table_options("csv"),
 )
 def diff(
     old: Path,
@@ -32,7 +32,6 @@ def diff(
     cost: options.DecisionCost = None,
     output: Path | None = None,
     margin: float = 0.0,
-    level: options.IntervalLevel = 0.95,
     gate: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -42,11 +41,8 @@ def diff(
     labels (--target), it tests which tree is better on the same rows.
 
     For example:
-
     - sureleaf diff model.sureleaf model2.sureleaf
-
     - sureleaf diff model.sureleaf model2.sureleaf new.csv --target class
-
     - sureleaf diff model.sureleaf model2.sureleaf new.csv -t class --gate
     """
     from rich.text import Text
@@ -73,7 +69,7 @@ def diff(
     elif data is not None:
         X = read_file(data, csv=table.csv)
     costs = None if cost is None else options.read_cost(cost, trees[0].classes_)
-    found = compare_rules(trees[0], trees[1], X, y, costs, margin=margin, level=level)
+    found = compare_rules(trees[0], trees[1], X, y, costs, margin=margin)
     document = found.to_dict()
     if output is not None:
         from sureleaf.report.html.life_pages import render_diff

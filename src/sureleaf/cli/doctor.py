@@ -143,9 +143,7 @@ def doctor(as_json: options.AsJson = False) -> None:
     The exit code is 1 if something does not work. Copy the output into a bug report.
 
     For example:
-
     - sureleaf doctor
-
     - sureleaf doctor --json
     """
     from rich.text import Text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     save=option("File to save the evaluation to, for sureleaf compare."),
     classes=options.CLASSES,
     design=options.DESIGN,
-    tree=options.tree_options("bagged"),
+    tree=options.tree_options("max_leaves", "bagged"),
     table=options.table_options(),
 )
 def evaluate(
@@ -40,17 +40,11 @@ def evaluate(
     counts errors.
 
     For example:
-
     - sureleaf evaluate data.csv --target class
-
     - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
-
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
-
     - sureleaf evaluate data.csv -t class --bagged 10 --tree pruning=none
-
     - sureleaf evaluate data.csv -t class --repeats 3 --cost "0,5;1,0" --json
-
     - sureleaf evaluate folder-of-parquet -t class --memory 2GB
     """
     from sureleaf import designs

@@ -26,7 +26,6 @@ def explain(
     only_down: list[str] | None = None,
     every: bool = False,
     confidence: options.Confidence = 0.95,
-    utility: options.Utility = None,
     cost: options.DecisionCost = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -36,11 +35,8 @@ def explain(
     another decision, as a list of changes. Nothing leads to a flagged leaf.
 
     For example:
-
     - sureleaf explain model.sureleaf new.csv
-
     - sureleaf explain model.sureleaf new.csv --fixed colour --only-up size
-
     - sureleaf explain model.sureleaf new.csv --all --json
     """
     import numpy as np
@@ -61,7 +57,6 @@ def explain(
         "only_up": only_up or (),
         "only_down": only_down or (),
         "confidence": confidence,
-        "utility": utility,
     }
     found = [tree.explain(rows[np.array([row])], **wanted) for row in range(n_rows)]
     if as_json:

@@ -48,15 +48,10 @@ def export(
     """Write a saved model as rules, SQL, Python, JSON, ONNX or a drawing.
 
     For example:
-
     - sureleaf export model.sureleaf --to rules
-
     - sureleaf export model.sureleaf --dialect sqlite --table t -o tree.sql
-
     - sureleaf export model.sureleaf -o tree.py
-
     - sureleaf export model.sureleaf -o tree.sql --cost "0,5;1,0"
-
     - sureleaf export model.sureleaf -o tree.svg
     """
     from sureleaf.cli.output import flush, show, show_json, standard_output

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @options.with_options(
     output=option("File to save the model to.", "-o", metavar="FILE"),
-    tree=options.tree_options("levels_from", "bagged"),
+    tree=options.tree_options("max_leaves", "levels_from", "bagged"),
     table=options.table_options(),
 )
 def fit(
@@ -31,17 +31,11 @@ def fit(
     """Fit a tree to a table and save it, for predictions or for export.
 
     For example:
-
     - sureleaf fit data.csv --target class -o model.sureleaf
-
     - sureleaf fit data.csv -t class -o small.sureleaf --max-leaves 5 --drop id
-
     - sureleaf fit data.csv -t class -o c45.sureleaf --tree c45
-
     - sureleaf fit data.csv -t class -o bag.sureleaf --bagged 30
-
     - sureleaf fit data.csv -t class -o model.sureleaf --cost "0,5;1,0"
-
     - sureleaf fit folder-of-parquet -t class -o model.sureleaf --memory 2GB
     """
     from sureleaf.cli.output import show, show_json

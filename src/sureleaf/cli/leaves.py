@@ -39,8 +39,8 @@ _AT_COSTS = (
         words=("mle", "blend", "entropic"),
     ),
     every=option("Show all leaves, not only the 20 that have the most rows.", "--all"),
-    tree=options.tree_options("levels_from"),
-    table=options.table_options(),
+    tree=options.tree_options("max_leaves", "levels_from"),
+    table=options.table_options("drop", "csv"),
 )
 def leaves(
     data: Path,
@@ -53,30 +53,22 @@ def leaves(
     method: str | None = None,
     every: bool = False,
     level: options.IntervalLevel = 0.95,
-    jobs: options.Threads = None,
     cost: options.TreeCost = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the leaves of a tree and how sure each one is on unseen rows.
 
-    The tree is fitted to a table, or read from a saved model.
+    The tree is fitted to a table, or read from a saved model. For a tree with
+    groups, weights or categorical numbers, fit it first.
 
     For example:
-
     - sureleaf leaves data.csv --target class
-
     - sureleaf leaves data.csv --target class --confidence 0.99 --utility 0.8
-
     - sureleaf leaves data.csv --target class --max-leaves 8 --json
-
     - sureleaf leaves model.sureleaf
-
     - sureleaf leaves data.csv --target class --cost "0,5;1,0"
-
     - sureleaf leaves data.csv --target class --guarantee simultaneous
-
     - sureleaf leaves data.csv -t class --levels-from training --method blend
-
     - sureleaf leaves model.sureleaf --levels-from training
     """
     from sureleaf.cli.output import show, show_json
@@ -88,7 +80,7 @@ def leaves(
     if is_model(data):
         from_training = tree.parameters == {"levels_from": "training"}
         refused = TreeOptions() if from_training else tree
-        _refuse_options_of_tables(refused, data.name, target=target, **vars(table))
+        _refuse_options_of_tables(refused, data.name, target=target, drop=table.drop)
         model = options.decided_by(load_tree(data, "leaves"), cost)
         model = model.with_training_levels() if from_training else model
     elif target is None and not data.exists():
@@ -99,8 +91,8 @@ def leaves(
             parameters = {"levels_from": "honest"} | tree.parameters
             tree = replace(tree, parameters=parameters)
         costs = None if cost is None else options.read_cost(cost, question.y)
-        model = tree.make(cost=costs, n_jobs=jobs, random_state=0)
-        model.fit(question.X, question.y, sample_weight=question.weights, groups=question.groups)
+        model = tree.make(cost=costs, random_state=0)
+        model.fit(question.X, question.y)
         n_left_out = question.n_left_out
     levels = {"level": level, "confidence": confidence, "utility": utility}
     most = None if every else SHOWN_LEAVES
@@ -121,7 +113,7 @@ def _refuse_options_of_tables(tree: "TreeOptions", file: str, **others: object) 
     reason = f"goes with a table; {file} is a fitted model. Leave it out."
     tree.refuse(reason)
     for name, value in others.items():
-        if value and name != "csv":
+        if value:
             raise InvalidArgumentError(f"--{name} {reason}")
 
 

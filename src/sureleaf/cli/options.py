@@ -347,15 +347,14 @@ _TREE_OPTIONS: dict[str, Any] = {
 
 
 def tree_options(*names: str) -> OptionGroup:
-    """Return ``--tree``, ``--max-leaves`` and these options of the tree."""
+    """Return ``--tree`` and these options of the tree."""
 
     def collect(tree: list[str] | None, **given: Any) -> "TreeOptions":
         from sureleaf.commands.learners import read_tree_options
 
         return read_tree_options(tree or (), **given)
 
-    names = ("tree", "max_leaves", *names)
-    return OptionGroup({name: _TREE_OPTIONS[name] for name in names}, collect)
+    return OptionGroup({name: _TREE_OPTIONS[name] for name in ("tree", *names)}, collect)
 
 
 def evaluated_model(name: str | None, tree: "TreeOptions", X: Any) -> Any:

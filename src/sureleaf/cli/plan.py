@@ -104,21 +104,13 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
     """Compute how many rows a node needs for a level, or how many a test set needs.
 
     For example:
-
     - sureleaf plan --p-max 0.75 --confidence 0.95
-
     - sureleaf plan --p-max 0.7:0.9 --confidence 0.95 --utility 0.65
-
     - sureleaf plan --p-max 0.75 --rows 20
-
     - sureleaf plan --split "0.9:0.75,0.1:0.75" --split "0.2:0.75,0.8:0.6875"
-
     - sureleaf plan --p-max 0.2 --cost "0,1;5,0"
-
     - sureleaf plan --p-max 0.6:0.9 --bias 0.01
-
     - sureleaf plan --half-width 0.02 --rate 0.1
-
     - sureleaf plan --difference 0.02 --rate 0.1 --discordance 0.06
     """
     from sureleaf.commands import plan as planning

@@ -25,12 +25,8 @@ from sureleaf.errors import InvalidArgumentError
         metavar="LEVEL",
     ),
     alpha=option(
-        "Add prediction sets that miss the class with at most this probability, one column per "
-        "class. The model needs rows that were set aside: fit --levels-from honest."
-    ),
-    per=option(
-        "Whether sets keep their coverage per leaf, per class or over all rows.",
-        words=("leaf", "class", "all"),
+        "Add prediction sets that miss the class with at most this probability in every leaf, one "
+        "column per class. The model needs rows that were set aside: fit --levels-from honest."
     ),
     formulas=option(
         "Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
@@ -46,9 +42,7 @@ def predict(
     keep: list[str] | None = None,
     abstain_below: float | None = None,
     alpha: float | None = None,
-    per: str = "leaf",
     cost: options.DecisionCost = None,
-    jobs: options.Threads = None,
     formulas: bool = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
@@ -59,15 +53,10 @@ def predict(
     each class, the confidence and utility of its leaf, and the leaf.
 
     For example:
-
     - sureleaf predict model.sureleaf new.csv -o predictions.csv
-
     - sureleaf predict model.sureleaf new.csv -o predictions.parquet --keep id
-
     - sureleaf predict model.sureleaf new.csv --abstain-below 0.9
-
     - sureleaf predict model.sureleaf new.csv --cost "0,5;1,0"
-
     - sureleaf predict honest.sureleaf new.csv --alpha 0.1
     """
     from sureleaf.cli.output import show, show_json
@@ -86,8 +75,7 @@ def predict(
         options.check_output(output, data, model, cost)
     file_format = predictions.output_format(output)
     loaded = options.decided_by(load(model), cost)
-    loaded.n_jobs = jobs
-    node_sets = None if alpha is None else _read_sets(loaded, alpha, per)
+    node_sets = None if alpha is None else _read_sets(loaded, alpha)
     kept = list(dict.fromkeys(keep or []))
     exact = predictions.columns_of_large_integers(loaded)
     rows = stream_rows(data, loaded.schema_, keep=kept, exact=exact, csv=table.csv)
@@ -111,9 +99,8 @@ def predict(
         typer.echo(f"sureleaf: note: {line}", err=True)
 
 
-def _read_sets(model: Any, alpha: float, per: str) -> Any:
+def _read_sets(model: Any, alpha: float) -> Any:
     """Return the prediction sets of all nodes."""
-    options.choice("--per", per, ("leaf", "class", "all"))
     if not hasattr(model, "predict_set"):
         raise InvalidArgumentError(
             f"--alpha needs a model of one tree; got a {type(model).__name__}, whose rows have no "
@@ -124,7 +111,7 @@ def _read_sets(model: Any, alpha: float, per: str) -> Any:
         "--alpha",
         "Fit it with --levels-from honest, which sets half of the rows aside.",
     )
-    return model.model_.node_sets(alpha, None if per == "all" else per)
+    return model.model_.node_sets(alpha, "leaf")
 
 
 def _open_output(output: Path) -> AbstractContextManager[BinaryIO]:

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
         metavar="TREE|FILE",
         default="TreeClassifier",
     ),
-    title=option("Title of the page."),
     classes=options.REPORTED_CLASSES,
-    tree=options.tree_options("margin"),
+    tree=options.tree_options("max_leaves", "margin"),
     table=options.table_options(),
 )
 def report(
@@ -62,11 +61,9 @@ def report(
     unit: str | None = None,
     against: list[str] | None = None,
     confidence: options.Confidence = 0.95,
-    utility: options.Utility = None,
     model: str | None = None,
     level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
-    title: str | None = None,
     jobs: options.Jobs = None,
 ) -> None:
     """Fit a tree and report how far it can be trusted, as a page and as JSON.
@@ -75,18 +72,12 @@ def report(
     compared with other models.
 
     For example:
-
     - sureleaf report data.csv --target class
-
     - sureleaf report data.csv --target class -o report.html --json report.json
-
     - sureleaf report data.csv -t class --cost "0,5;1,0" --drop id
-
     - sureleaf report loans.csv -t bad --label 1=default --label 0=paid
       --cost "0,1;5,0" --unit €
-
     - sureleaf report data.csv -t class --max-leaves 8 --save-model tree.sureleaf
-
     - sureleaf report visits.parquet --target ill --group patient --json -
     """
     from sureleaf.commands.learners import read_model
@@ -100,7 +91,6 @@ def report(
     origin = Origin(
         target,
         source=data.name,
-        title=title,
         command=repeat_command(context, "report", data),
         data_sha256=sha256(data),
         group=table.group,
@@ -116,7 +106,6 @@ def report(
             **classes.arguments(question),
             level=level,
             confidence=confidence,
-            utility=utility,
             margin=tree.parameters.get("margin"),
             seed=seed,
             n_jobs=jobs,

@@ -17,9 +17,10 @@ _EXPERIMENT = "The experiment of chawla2006"
 @options.with_options(
     document=typer.Argument(metavar="DOCUMENT", help="zhang2024, xu2022, aw or chawla2006."),
     more_tables=typer.Argument(metavar="[TABLE]...", help="Further files of --tables."),
-    table=option("Show this table cell by cell; may be repeated.", "-t", metavar="NUMBER"),
     part=option(
-        "Show this part, by its name, cell by cell; may be repeated.", "-p", metavar="NAME"
+        "Show this part, by its name, cell by cell, such as 'table 4'; may be repeated.",
+        "-p",
+        metavar="NAME",
     ),
     figures=option("Folder to draw the figures into, as SVG and PNG.", metavar="DIR"),
     data=option("Folder with the data sets of the document.", metavar="DIR", panel=_EXPERIMENT),
@@ -41,7 +42,6 @@ _EXPERIMENT = "The experiment of chawla2006"
 def reproduce(
     document: str,
     more_tables: list[Path] | None = None,
-    table: list[int] | None = None,
     part: list[str] | None = None,
     figures: Path | None = None,
     data: Path | None = None,
@@ -59,28 +59,19 @@ def reproduce(
     table: docs/papers has a page per document (zhang, chawla, xu, aw).
 
     For example:
-
     - sureleaf reproduce zhang2024
-
-    - sureleaf reproduce zhang2024 --table 4
-
+    - sureleaf reproduce zhang2024 --part "table 4"
     - sureleaf reproduce zhang2024 --figures figures
-
     - sureleaf reproduce aw --part "two algorithms"
-
     - sureleaf reproduce zhang2024 --json
-
     - sureleaf reproduce chawla2006 --data data
-
     - sureleaf reproduce chawla2006 --tables a.csv b.csv --target class
       --store run.db
     """
     own_tables = [*(tables or []), *(more_tables or [])]
     if document == "chawla2006":
-        if table or part:
-            raise InvalidArgumentError(
-                "--table and --part do not go with chawla2006. Leave them out."
-            )
+        if part:
+            raise InvalidArgumentError("--part does not go with chawla2006. Leave it out.")
         running = {"repeats": repeats, "store": store, "n_jobs": jobs or 1}
         _run_experiment(data, own_tables, target or [], figures, as_json, running)
         return
@@ -93,13 +84,12 @@ def reproduce(
     from sureleaf.reproduce import text
 
     result = documents.reproduce(document)
-    names = [f"table {number}" for number in table or []] + (part or [])
-    if names:
-        result = result.only(names)
+    if part:
+        result = result.only(part)
     drawn = [str(path) for path in documents.draw_figures(document, figures)] if figures else []
     if as_json:
         show_json(result.to_dict() | ({"figures": drawn} if figures else {}))
-    elif names:
+    elif part:
         for chosen in result.parts:
             show(*text.part_text(chosen), "")
     else:

@@ -174,7 +174,6 @@ def report(
         Path | None,
         typer.Option("--output", "-o", metavar="PAGE", help="The page to write."),
     ] = None,
-    level: options.IntervalLevel = 0.95,
     as_json: options.AsJson = False,
 ) -> None:
     """Write the results as one page: tables, verdicts, ranks, time and size, failures.
@@ -200,7 +199,7 @@ def report(
     )
     opened = _store(study_file, store)
     results = studies.StudyResults(opened, studies.read_study(study_file).name)
-    document = studies.study_document(results, level=level)
+    document = studies.study_document(results)
     answer, plain = studies.study_answer(document), document.to_dict()
     if output is not None or not as_json:
         with atomic_write(page) as file:

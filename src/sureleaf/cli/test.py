@@ -34,13 +34,9 @@ def test(
     """Test published numbers, by the textbook and by the recommended method.
 
     For example:
-
     - sureleaf test rate 76/100
-
     - sureleaf test rates 76/100 83/120
-
     - sureleaf test differences 0.01 -0.02 0.03 0.02 0.04
-
     - sureleaf test mcnemar 7 18 --rows 200
     """
     from sureleaf.cli.output import show, show_json

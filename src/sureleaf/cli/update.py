@@ -23,7 +23,7 @@ __all__ = ["update"]
         default="new rows only",
     ),
     margin=option("By how much a new tree must be better to be worth it."),
-    table=options.table_options("weight", "drop", "csv"),
+    table=options.table_options("weight", "csv"),
 )
 def update(
     model: options.SavedModel,
@@ -34,8 +34,6 @@ def update(
     regrow: bool = False,
     rows: Path | None = None,
     margin: float = 0.01,
-    seed: options.Seed = 0,
-    jobs: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Count new rows in a tree: the same tests, more evidence.
@@ -45,9 +43,7 @@ def update(
     the tree has seen are refused.
 
     For example:
-
     - sureleaf update model.sureleaf new.csv --target class -o updated.sureleaf
-
     - sureleaf update model.sureleaf new.csv -t class --regrow --rows data.csv
     """
     from sureleaf.cli.output import show, show_json
@@ -77,8 +73,6 @@ def update(
             old_X=None if old is None else old.X,
             old_y=None if old is None else old.y,
             margin=margin,
-            n_jobs=jobs,
-            random_state=seed,
         )
     if output is not None:
         updated.save(output)

@@ -24,7 +24,7 @@ __all__ = ["watch"]
     output=option("Write an HTML page, too, such as watch.html.", "-o", metavar="FILE"),
     key=column("Names each row, so that its label can come later.", "--key"),
     alpha=option("Probability of any false alarm.", default="0.05, or what the state began with"),
-    table=options.table_options("drop", "csv"),
+    table=options.table_options("csv"),
 )
 def watch(
     model: options.SavedModel,
@@ -44,11 +44,8 @@ def watch(
     known yet. It exits with 1 if there is an alarm.
 
     For example:
-
     - sureleaf watch model.sureleaf new.csv --target class --state watch.json
-
     - sureleaf watch model.sureleaf a.csv -t class --state w.json -o watch.html
-
     - sureleaf watch model.sureleaf b.csv -t class --key id --state keyed.json
     """
     from rich.text import Text
@@ -98,7 +95,7 @@ def _add(
     from sureleaf.files import read_file
 
     rows = read_file(data, csv=table.for_models(watched.tree).csv)
-    for name, given in (("target", target), ("key", key), *(("drop", one) for one in table.drop)):
+    for name, given in (("target", target), ("key", key)):
         if given is not None and given not in rows.column_names:
             raise InvalidArgumentError(
                 f"--{name} must be a column of {data.name}; got {given!r}."
@@ -106,7 +103,7 @@ def _add(
                 + (" Add it with empty cells if no label is known yet." if name == "target" else "")
             )
     known = watched.model.schema.names
-    kept = [name for name in rows.column_names if name not in (target, *table.drop)]
+    kept = [name for name in rows.column_names if name != target]
     labels: Any = rows[target].to_pylist()
     keys: Any = None if key is None else rows[key].to_pylist()
     if key is not None and not set(known) & (set(kept) - {key}):
