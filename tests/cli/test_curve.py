@@ -62,6 +62,6 @@ def test_numbers_without_an_end_are_refused_in_one_line(
     arguments: tuple[object, ...], message: str, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command, *options = arguments
-    code, out, err = run(capsys, command, data, "-t", "class", "--max-leaves", 2, *options)
+    code, out, err = run(capsys, command, data, "-t", "class", *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err

@@ -11,6 +11,8 @@ from tests.cli.command import run
 from tests.cli.test_examples import documented_keys
 from tests.monitoring.test_watch import table
 
+pytestmark = pytest.mark.filterwarnings("ignore:columns that the fitted table did not have")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -69,35 +69,6 @@ def test_three_classes_agree_with_enumeration(n: int) -> None:
         )
 
 
-@pytest.mark.parametrize("empty", ["coin", "miss"])
-@pytest.mark.parametrize("n", [0, 1, 2, 7, 12])
-def test_nodes_of_a_tree_agree_with_enumeration(n: int, empty: str) -> None:
-    without_rows = Fraction(1, 2) if empty == "coin" else Fraction(0)
-    for share, p, cut in (("1/3", "1/4", "1/6"), ("1/2", "1/10", "1/5"), ("1", "1/2", "3/4")):
-        wanted = naive.node_confidence(n, Fraction(share), Fraction(p), Fraction(cut), without_rows)
-        numbers = (float(Fraction(value)) for value in (share, p))
-        sure = levels.node_confidence(n, *numbers, threshold=float(Fraction(cut)), empty=empty)
-        assert sure == pytest.approx(float(wanted), abs=1e-13)
-
-
-def test_the_levels_of_a_tree_are_the_sums_over_its_nodes() -> None:
-    shares, p = [0.2, 0.3, 0.5], [0.05, 0.3, 0.6]
-    tree = levels.tree_levels(40, shares, p, threshold=0.2)
-    sure = levels.node_confidence(40, shares, p, threshold=0.2)
-    useful = levels.node_utility(40, shares, p, threshold=0.2)
-    assert tree == pytest.approx((np.dot(shares, sure), np.dot(shares, useful)), abs=1e-15)
-    # A threshold of 1/2 in the general formula gives the kernel's numbers.
-    general = levels.node_confidence(40, shares, [0.6, 0.7, 0.9], threshold=np.full(3, 0.5))
-    assert general == pytest.approx(levels.node_confidence(40, shares, [0.6, 0.7, 0.9]), abs=1e-12)
-
-
-def test_a_node_of_a_large_tree_approaches_its_limit() -> None:
-    assert levels.node_confidence(10**9, 1e-6, 0.2, threshold=0.1) == pytest.approx(1.0, abs=1e-9)
-    assert levels.node_confidence(np.inf, 0.5, 0.2, threshold=0.1) == 1.0
-    assert levels.node_confidence(np.inf, 0.0, 0.2, threshold=0.1, empty="coin") == 0.5
-    assert levels.node_confidence(0, 0.5, 0.2, threshold=0.1) == 0.0
-
-
 @given(st.integers(0, 400), st.floats(0.5, 1.0))
 @settings(max_examples=60)
 def test_a_threshold_of_one_half_gives_the_equations_of_the_theory_bit_for_bit(
@@ -183,33 +154,6 @@ def test_a_probability_on_the_threshold_never_reaches_a_level() -> None:
 
 
 # ---- intervals -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("n", "p", "threshold"), [(30, 0.25, SIXTH), (80, 0.1, 0.2), (12, 0.9, 0.7)]
-)
-def test_intervals_hold_the_true_levels_at_least_as_often_as_they_state(
-    n: int, p: float, threshold: float
-) -> None:
-    from scipy.stats import binom
-
-    y = np.arange(n + 1)
-    found = levels.level_intervals(y, n, level=0.9, threshold=threshold)
-    probability = levels.p_max_interval(y, n, level=0.9, threshold=threshold)
-    sure = levels.confidence(n, p, threshold=threshold)
-    useful = levels.utility(n, p, threshold=threshold)
-    holds = [
-        (interval.low <= truth) & (truth <= interval.high)
-        for interval, truth in ((found.confidence, sure), (found.utility, useful), (probability, p))
-    ]
-    for held in holds:  # exact coverage: a sum over all counts
-        assert binom.pmf(y, n, p) @ held >= 0.9
-
-
-def test_intervals_at_one_half_are_those_of_the_theory() -> None:
-    assert levels.level_intervals(32, 40, threshold=0.5) == levels.level_intervals(32, 40)
-    assert levels.p_max_interval(8, 40, threshold=0.5).low > 0.5
-    assert levels.p_max_interval(8, 40, threshold=0.3).low < 0.2
 
 
 # ---- decisions that have been made ---------------------------------------------------------------

@@ -15,7 +15,6 @@ ALL = {
     "renyi": lambda p: entropies.renyi(p, 0.5),
     "tsallis": lambda p: entropies.tsallis(p, 3),
     "simpson": lambda p: entropies.generalised_simpson(p, 2, 3),
-    "largest": entropies.kth_largest,
 }
 
 
@@ -41,15 +40,8 @@ def test_each_entropy_equals_its_formula(vector: list[float]) -> None:
 
 @given(st.permutations([0.05, 0.1, 0.1, 0.3, 0.45]))
 def test_definition_1_labels_do_not_matter(shuffled: list[float]) -> None:
-    sorted_vector = entropies.ordered(shuffled)
-    np.testing.assert_allclose(sorted_vector, [0.45, 0.3, 0.1, 0.1, 0.05], rtol=1e-15)
     for entropy in ALL.values():
-        assert entropy(shuffled) == pytest.approx(entropy(sorted_vector), rel=1e-14)
-
-
-def test_the_largest_probability_is_p_max() -> None:
-    assert entropies.kth_largest([0.4, 0.6]) == 0.6
-    assert entropies.kth_largest([[0.4, 0.6], [1.0, 0.0]], k=2).tolist() == [0.4, 0.0]
+        assert entropy(shuffled) == pytest.approx(entropy(sorted(shuffled)), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -72,12 +64,6 @@ def test_an_alpha_without_an_entropy_is_named(alpha: float) -> None:
 def test_powers_without_an_entropy_are_named(u: float, v: float, name: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"{name} must be a whole number"):
         entropies.generalised_simpson([0.5, 0.5], u, v)
-
-
-@pytest.mark.parametrize("k", [0, 3])
-def test_a_rank_that_is_not_there_is_named(k: int) -> None:
-    with pytest.raises(InvalidArgumentError, match="k must be from 1 to the number of classes, 2"):
-        entropies.kth_largest([0.5, 0.5], k)
 
 
 def test_the_impurities_of_class_counts_are_entropies_of_their_shares() -> None:

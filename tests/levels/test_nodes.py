@@ -308,16 +308,3 @@ def test_an_unknown_convention_for_empty_nodes_is_named() -> None:
     for call in (levels.node_confidence, levels.node_utility):
         with pytest.raises(InvalidArgumentError, match="empty must be 'coin' or 'miss'; got 'x'"):
             call(10, 0.5, 0.6, empty="x")
-
-
-def test_at_a_threshold_infinite_rows_decide_except_on_it() -> None:
-    on, off = (levels.node_confidence(np.inf, 0.5, p, threshold=0.3) for p in (0.3, 0.31))
-    assert (on, off) == (0.5, 1.0)
-
-
-def test_at_a_threshold_empty_nodes_of_a_tree_may_count_as_misses() -> None:
-    shares, p = [0.9, 0.1], [0.5, 0.6]
-    for empty in ("coin", "miss"):
-        nodes = levels.node_confidence(4, shares, p, threshold=0.3, empty=empty)
-        tree = levels.tree_levels(4, shares, p, threshold=0.3, empty=empty)
-        assert tree.confidence == pytest.approx(float(np.dot(shares, nodes)), abs=1e-14)

@@ -47,15 +47,3 @@ def utility(n: int, p: list[Fraction], cost: list[list[Fraction]]) -> Fraction:
     paid = expected_costs(p, regret)
     if_worst = sum((p[a] * max(regret[a]) for a in range(n_classes)), Fraction(0))
     return (if_worst - sum(c * e for c, e in zip(chosen, paid, strict=True))) / unit
-
-
-def node_confidence(
-    n: int, share: Fraction, p: Fraction, threshold: Fraction, empty: Fraction
-) -> Fraction:
-    """Mean of the confidence at a threshold over Bin(n, share) rows."""
-    cost = [[Fraction(0), threshold], [1 - threshold, Fraction(0)]]
-    total = Fraction(0)
-    for rows in range(n + 1):
-        chance = comb(n, rows) * share**rows * (1 - share) ** (n - rows)
-        total += chance * (empty if rows == 0 else confidence(rows, [1 - p, p], cost))
-    return total

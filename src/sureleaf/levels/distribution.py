@@ -26,12 +26,6 @@ class entropic_binomial:  # noqa: N801 - named as scipy names its distributions
     p_max : array_like
         The larger of p and 1 - p, from 0.5 to 1.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If a scalar is out of its range or NaN (bad elements of arrays give NaN), or the shapes
-        do not broadcast.
-
     Examples
     --------
     >>> larger = entropic_binomial(3, 0.75)

@@ -24,8 +24,6 @@ __all__ = [
     "entropy",
     "generalised_simpson",
     "gini",
-    "kth_largest",
-    "ordered",
     "renyi",
     "shannon",
     "tsallis",
@@ -71,34 +69,6 @@ def _shares(counts: ArrayLike) -> FloatArray:
         )
     shares: FloatArray = table / totals
     return shares
-
-
-def ordered(probabilities: ArrayLike) -> FloatArray:
-    """Return the probabilities in descending order.
-
-    Examples
-    --------
-    >>> ordered([0.2, 0.5, 0.3])
-    array([0.5, 0.3, 0.2])
-    """
-    return np.sort(check_distribution("probabilities", probabilities), axis=-1)[..., ::-1]
-
-
-def kth_largest(probabilities: ArrayLike, k: int = 1) -> Numbers:
-    """Return the k-th largest probability; the first is p_max.
-
-    Examples
-    --------
-    >>> kth_largest([0.2, 0.5, 0.3])
-    0.5
-    """
-    in_order = ordered(probabilities)
-    if not 1 <= k <= in_order.shape[-1]:
-        raise InvalidArgumentError(
-            f"k must be from 1 to the number of classes, {in_order.shape[-1]}; got {k!r}. "
-            "k = 1 is the largest probability."
-        )
-    return scalar_or_array(in_order[..., k - 1])
 
 
 def shannon(probabilities: ArrayLike) -> Numbers:

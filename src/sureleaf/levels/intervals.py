@@ -31,12 +31,11 @@ from sureleaf.arguments import (
     broadcast,
     check_finite_rows,
     check_level,
-    check_number,
     check_pairs,
     check_range,
     scalar_or_array,
 )
-from sureleaf.levels.nodes import at_threshold, confidence, is_half, saving, utility
+from sureleaf.levels.nodes import confidence, utility
 
 Bound = TypeVar("Bound", covariant=True)
 
@@ -77,12 +76,6 @@ def wilson(successes: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Interv
     -------
     Interval
         ``(low, high)``, floats for scalars, arrays of the broadcast shape otherwise.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If a scalar count is negative or NaN, or successes exceed n (bad elements of arrays give
-        NaN); if the level is not between 0 and 1.
 
     References
     ----------
@@ -178,28 +171,22 @@ class LevelIntervals(NamedTuple):
     utility: Interval[Numbers]
 
 
-def p_max_interval(
-    y: ArrayLike, n: ArrayLike, *, level: ArrayLike = 0.95, threshold: float = 0.5
-) -> Interval[Numbers]:
+def p_max_interval(y: ArrayLike, n: ArrayLike, *, level: ArrayLike = 0.95) -> Interval[Numbers]:
     """Return bounds that hold p_max with probability ``level`` or more, whatever p_max is.
 
     Parameters
     ----------
     y : array_like
-        Rows of either class, from 0 to n; at another threshold than 0.5, rows of the class that is
-        decided for above it.
+        Rows of either class, from 0 to n.
     n : array_like
         Rows in the node. Without rows (n = 0) the bounds are 0.5 and 1.
     level : array_like
         Least probability, over samples of n rows, that the bounds hold p_max; in (0, 1).
-    threshold : float
-        Cost threshold, as in `confidence`.
 
     Returns
     -------
     Interval
-        Named tuple ``(low, high)``, floats or arrays of the broadcast shape, from 0.5 to 1. At
-        another threshold than 0.5, it is the interval of the probability of the class.
+        Named tuple ``(low, high)``, floats or arrays of the broadcast shape, from 0.5 to 1.
 
     Notes
     -----
@@ -214,18 +201,14 @@ def p_max_interval(
     >>> p_max_interval(10, 20).low
     0.5
     """
-    return _interval(*_p_max_bounds(y, n, level, threshold)[1:])
+    return _interval(*_p_max_bounds(y, n, level)[1:])
 
 
-def level_intervals(
-    y: ArrayLike, n: ArrayLike, *, level: ArrayLike = 0.95, threshold: float = 0.5
-) -> LevelIntervals:
+def level_intervals(y: ArrayLike, n: ArrayLike, *, level: ArrayLike = 0.95) -> LevelIntervals:
     """Return the bounds of (5) and (6) that the bounds of p_max imply.
 
     The intervals of p_max, confidence and utility hold their true values in the same samples, so
-    all three hold together with probability ``level`` or more. At another threshold than 0.5,
-    utility is not monotone in the probability, and its bounds are its extremes on a grid over the
-    interval. Parameters as for `p_max_interval`.
+    all three hold together with probability ``level`` or more. Parameters as for `p_max_interval`.
 
     Examples
     --------
@@ -233,45 +216,15 @@ def level_intervals(
     >>> round(low, 4), round(high, 4)
     (0.6341, 0.9095)
     """
-    n_rows, low, high = _p_max_bounds(y, n, level, threshold)
-    if not is_half(threshold):
-        return _threshold_intervals(n_rows, low, high, float(threshold))
+    n_rows, low, high = _p_max_bounds(y, n, level)
     return LevelIntervals(
         confidence=_interval(confidence(n_rows, low), confidence(n_rows, high)),
         utility=_interval(utility(n_rows, low), utility(n_rows, high)),
     )
 
 
-_GRID = np.linspace(0.0, 1.0, 257)
-"""Steps from one end of an interval to the other; the error of an extreme is of second order."""
-
-
-def _threshold_intervals(
-    n: FloatArray, low: FloatArray, high: FloatArray, threshold: float
-) -> LevelIntervals:
-    """Return the extremes of the levels over probabilities from low to high.
-
-    On either side of the threshold, confidence grows with the distance from it. At the threshold
-    the cheaper decision changes, and with it the confidence, from one side's value to the other's.
-    """
-    ends = np.stack([low, high])
-    cut, n_rows = np.full(ends.shape, threshold), np.broadcast_to(n, ends.shape).copy()
-    sure = at_threshold(n_rows, ends, cut)
-    just_above = np.nextafter(threshold, 2.0)
-    beside = at_threshold(n, np.full(n.shape, just_above), np.full(n.shape, threshold))
-    is_inside = (low <= threshold) & (threshold <= high)
-    least = np.where(is_inside, np.minimum(beside, 1.0 - beside), 1.0)
-    grid = low + (high - low) * _GRID.reshape((-1, *[1] * low.ndim))
-    cut, n_rows = np.full(grid.shape, threshold), np.broadcast_to(n, grid.shape).copy()
-    useful = saving(grid, cut, at_threshold(n_rows, grid, cut))
-    return LevelIntervals(
-        confidence=_interval(np.minimum(sure.min(axis=0), least), sure.max(axis=0)),
-        utility=_interval(useful.min(axis=0), useful.max(axis=0)),
-    )
-
-
 def _p_max_bounds(
-    y: ArrayLike, n: ArrayLike, level: ArrayLike, threshold: float
+    y: ArrayLike, n: ArrayLike, level: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return n and the bounds of p_max in the broadcast shape."""
     wanted = check_range(
@@ -286,14 +239,12 @@ def _p_max_bounds(
     )
     scalars = counts.ndim == 0
     counts = check_pairs("y", counts, ~(counts > n_rows), "at most n", scalars=scalars)
-    at_half = is_half(threshold)
-    check_number("threshold", threshold, low=0, high=1)
-    y_max = np.maximum(counts, n_rows - counts) if at_half else counts
+    y_max = np.maximum(counts, n_rows - counts)
     low, high = clopper_pearson_limits(y_max, n_rows, (1 - wanted) / 2)
     unknown = np.isnan(y_max) | np.isnan(wanted)
     return (
         n_rows,
-        np.where(unknown, np.nan, np.maximum(low, 0.5) if at_half else low),
+        np.where(unknown, np.nan, np.maximum(low, 0.5)),
         np.where(unknown, np.nan, high),
     )
 

@@ -1,6 +1,6 @@
 """Confidence and utility of one node, (5) and (6), and of a tree, (9), (10) and (11).
 
-All of them can be taken at a cost threshold t: a node decides for the class of probability p if
+Those of one node can be taken at a cost threshold t: it decides for the class of probability p if
 more than n t of its n rows are of this class, against it if fewer are, and by a fair coin if
 exactly n t are. The decision is right if p is on the same side of t. With t = 1/2, errors of both
 kinds cost the same, and the formulas are those of the theory.
@@ -18,7 +18,6 @@ from sureleaf.arguments import (
     Numbers,
     broadcast,
     check_distribution,
-    check_number,
     check_p_max,
     check_rows,
     check_unit_interval,
@@ -57,12 +56,6 @@ def confidence(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) ->
         error is below 1e-15 for n up to 10^9. At another threshold it is from 0 to 1: it rises
         where n times the threshold passes a whole number, and falls a little in between.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If n is a scalar below 0, p_max a scalar outside [0.5, 1], or either is NaN; bad elements
-        of arrays give NaN. Also if the shapes do not broadcast.
-
     Notes
     -----
     (5) is the regularised incomplete beta function I_p(a, a) with a = ceil(n / 2), so that an
@@ -94,17 +87,7 @@ def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Nu
 
     At another threshold it is the expected saving per row of deciding by n rows, relative to
     a wrong decision about every row, in units of the more expensive error. With equal costs the
-    saving is the probability of a correct prediction.
-
-    Parameters
-    ----------
-    n : array_like
-        Rows in the node, 0 or more; fractional and infinite n as in `confidence`.
-    p_max : array_like
-        Probability of the more probable class, from 0.5 to 1. At another threshold than 0.5: the
-        probability of the class that is decided for above it, from 0 to 1.
-    threshold : array_like
-        As in `confidence`.
+    saving is the probability of a correct prediction. Parameters as for `confidence`.
 
     Returns
     -------
@@ -125,15 +108,12 @@ def utility(n: ArrayLike, p_max: ArrayLike, *, threshold: ArrayLike = 0.5) -> Nu
     return scalar_or_array(saving(p, cut, at_threshold(n_rows, p, cut)))
 
 
-def _arguments(
-    n: ArrayLike, p: ArrayLike, threshold: ArrayLike, **others: FloatArray
-) -> tuple[FloatArray, ...]:
+def _arguments(n: ArrayLike, p: ArrayLike, threshold: ArrayLike) -> tuple[FloatArray, ...]:
     """Return checked arrays of one shape; p is p_max at equal costs, else that of a class."""
     return broadcast(
         n=check_rows("n", n),
         p_max=check_p_max(p) if is_half(threshold) else check_unit_interval("p_max", p),
         threshold=check_unit_interval("threshold", threshold),
-        **others,
     )
 
 
@@ -202,45 +182,6 @@ def saving(p: FloatArray, threshold: FloatArray, confidence: FloatArray) -> Floa
     return np.where(threshold == 0.5, equal, value)
 
 
-_NEGLIGIBLE_DEVIATIONS = 9.0
-
-
-def _node_at_threshold(
-    n: FloatArray, share: FloatArray, p: FloatArray, threshold: FloatArray, empty: float
-) -> FloatArray:
-    """Return the mean of `at_threshold` over N ~ Bin(n, share) rows, node by node."""
-    means = np.empty(n.size)
-    for i, (rows, part, q, cut) in enumerate(
-        zip(n.ravel(), share.ravel(), p.ravel(), threshold.ravel(), strict=True)
-    ):
-        if np.isnan(rows + part + q + cut):
-            means[i] = np.nan
-        elif np.isinf(rows):
-            means[i] = empty if part == 0 else 0.5 if q == cut else 1.0
-        else:
-            low = np.floor(rows)
-            means[i] = _mean_over_rows(low, part, q, cut, empty)
-            if rows > low:
-                above = _mean_over_rows(low + 1.0, part, q, cut, empty)
-                means[i] += (rows - low) * (above - means[i])
-    return means.reshape(n.shape)
-
-
-def _mean_over_rows(n: float, share: float, p: float, threshold: float, empty: float) -> float:
-    mean = n * share
-    reach = _NEGLIGIBLE_DEVIATIONS * np.sqrt(mean * (1.0 - share)) + 50.0
-    rows = np.arange(max(0.0, np.floor(mean - reach)), min(n, np.ceil(mean + reach)) + 1.0)
-    if len(rows) == 1 or share in (0.0, 1.0):
-        rows, weights = np.array([mean]), np.ones(1)
-    else:  # ratios of neighbouring binomial probabilities, which are exact for any n
-        steps = np.log((n - rows[:-1]) / (rows[:-1] + 1.0) * (share / (1.0 - share)))
-        log_weights = np.concatenate([[0.0], np.cumsum(steps)])
-        weights = np.exp(log_weights - log_weights.max())
-    levels = at_threshold(rows, np.full(len(rows), p), np.full(len(rows), threshold))
-    levels = np.where(rows == 0, empty, levels)
-    return float(weights @ levels / weights.sum())
-
-
 # ---- nodes of a tree -----------------------------------------------------------------------------
 
 
@@ -256,12 +197,7 @@ class TreeLevels(NamedTuple):
 
 
 def node_confidence(
-    n: ArrayLike,
-    share: ArrayLike,
-    p_max: ArrayLike,
-    *,
-    threshold: ArrayLike = 0.5,
-    empty: EmptyNode = "miss",
+    n: ArrayLike, share: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "miss"
 ) -> Numbers:
     """Return the probability that a node of a tree finds its true majority class, (9).
 
@@ -276,10 +212,7 @@ def node_confidence(
     share : array_like
         Probability that a row falls into the node, from 0 to 1.
     p_max : array_like
-        Probability of the node's more probable class, from 0.5 to 1; at another threshold than
-        0.5, of the class that is decided for above it, from 0 to 1.
-    threshold : array_like
-        As in `confidence`.
+        Probability of the node's more probable class, from 0.5 to 1.
     empty : {"miss", "coin"}
         A node without rows counts as wrong: (9) as printed, whose sum begins at one row. Or it
         guesses its class by a fair coin.
@@ -290,12 +223,6 @@ def node_confidence(
         From 0 (``"coin"``: from 0.5) to 1, of the broadcast shape. The absolute error is below
         1e-12 for n up to 10^9.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If a scalar is out of its range or NaN (bad elements of arrays give NaN), the shapes do
-        not broadcast, or `empty` is neither word.
-
     Examples
     --------
     >>> round(node_confidence(100, 0.5, 0.6), 6)
@@ -303,13 +230,22 @@ def node_confidence(
     >>> round(node_confidence(5, 0.5, 0.6), 6), round(node_confidence(5, 0.5, 0.6, empty="coin"), 6)
     (0.60633, 0.621955)
     """
-    shares = check_unit_interval("share", share)
-    n_rows, p, cut, part = _arguments(n, p_max, threshold, share=shares)
-    return scalar_or_array(_levels_of_nodes(n_rows, part, p, cut, empty)[0])
+    return scalar_or_array(_node_levels(n, share, p_max, empty)[0])
+
+
+def _node_levels(
+    n: ArrayLike, share: ArrayLike, p_max: ArrayLike, empty: str
+) -> tuple[FloatArray, FloatArray]:
+    n_rows, part, p = broadcast(
+        n=check_rows("n", n),
+        share=check_unit_interval("share", share),
+        p_max=check_p_max(p_max),
+    )
+    return _levels_of_nodes(n_rows, part, p, empty)
 
 
 def _levels_of_nodes(
-    n: FloatArray, share: FloatArray, p: FloatArray, threshold: FloatArray, empty: str
+    n: FloatArray, share: FloatArray, p_max: FloatArray, empty: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return (9) of each node and its term of (11), for checked arrays of one shape."""
     if empty not in ("coin", "miss"):
@@ -317,26 +253,17 @@ def _levels_of_nodes(
             f"empty must be 'coin' or 'miss'; got {empty!r}. "
             "With 'coin' a node without rows guesses, 'miss' is (9) as printed."
         )
-    is_coin = empty == "coin"
-    if (threshold == 0.5).all():
-        level = _kernel.node_confidence(n, share, np.maximum(p, 1.0 - p), is_coin)
-    else:
-        level = _node_at_threshold(n, share, p, threshold, 0.5 if is_coin else 0.0)
-    return level, saving(p, threshold, level)
+    level = _kernel.node_confidence(n, share, p_max, empty == "coin")
+    return level, (1 - p_max) + (2 * p_max - 1) * level
 
 
 def node_utility(
-    n: ArrayLike,
-    share: ArrayLike,
-    p_max: ArrayLike,
-    *,
-    threshold: ArrayLike = 0.5,
-    empty: EmptyNode = "miss",
+    n: ArrayLike, share: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "miss"
 ) -> Numbers:
     """Return the probability that a node of a tree predicts its next row correctly.
 
-    This is (6) with the confidence of (9): one node's term of (11), at most p_max. At another
-    threshold than 0.5 it is the expected saving of `utility`. Parameters as for `node_confidence`.
+    This is (6) with the confidence of (9): one node's term of (11), at most p_max. Parameters as
+    for `node_confidence`.
 
     With ``empty="miss"`` it is (6) with (9) as printed: a node that always misses its majority
     class predicts the minority class, so an empty node is correct with probability 1 - p_max, not
@@ -349,18 +276,11 @@ def node_utility(
     >>> node_utility(0, 0.5, 0.75), node_utility(0, 0.5, 0.75, empty="coin")
     (0.25, 0.5)
     """
-    shares = check_unit_interval("share", share)
-    n_rows, p, cut, part = _arguments(n, p_max, threshold, share=shares)
-    return scalar_or_array(_levels_of_nodes(n_rows, part, p, cut, empty)[1])
+    return scalar_or_array(_node_levels(n, share, p_max, empty)[1])
 
 
 def tree_levels(
-    n: ArrayLike,
-    shares: ArrayLike,
-    p_max: ArrayLike,
-    *,
-    threshold: float = 0.5,
-    empty: EmptyNode = "miss",
+    n: ArrayLike, shares: ArrayLike, p_max: ArrayLike, *, empty: EmptyNode = "miss"
 ) -> TreeLevels:
     """Return the levels of confidence (10) and utility (11) of a tree.
 
@@ -371,10 +291,7 @@ def tree_levels(
     shares : array_like
         Probabilities of the nodes along the last axis, with sum 1 (within 1e-8).
     p_max : array_like
-        Probability of each node's more probable class, along the last axis; or one for all. At
-        another threshold than 0.5, of the class that is decided for above it.
-    threshold : float
-        As in `confidence`; one for the tree.
+        Probability of each node's more probable class, along the last axis; or one for all.
     empty : {"miss", "coin"}
         As in `node_confidence` and `node_utility`.
 
@@ -384,27 +301,16 @@ def tree_levels(
         Named tuple ``(confidence, utility)``, floats for one tree; otherwise arrays whose shape
         is n broadcast against ``shares`` and ``p_max`` without their last axis.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If a single tree's n, shares or p_max cannot be used (among several trees the bad one
-        gives NaN), or there is not one p_max per node.
-
     Examples
     --------
     >>> levels = tree_levels(14, [0.5, 0.5], [4 / 7, 6 / 7])
     >>> round(levels.confidence, 4), round(levels.utility, 4)
     (0.8145, 0.6828)
     """
-    check_number("threshold", threshold, low=0, high=1)
-    at_half = is_half(threshold)
-    n_rows, parts, p, cut = broadcast(
+    n_rows, parts, p = broadcast(
         n=check_rows("n", n)[..., np.newaxis],
         shares=check_distribution("shares", shares),
-        p_max=check_p_max(p_max, core=1)
-        if at_half
-        else check_unit_interval("p_max", p_max, core=1),
-        threshold=np.array(threshold, dtype=np.float64),
+        p_max=check_p_max(p_max, core=1),
     )
     n_shares = np.shape(shares)[-1]
     if parts.shape[-1] != n_shares:
@@ -412,7 +318,7 @@ def tree_levels(
             f"p_max must have one value for each of the {n_shares} shares, or one for all; "
             f"got {parts.shape[-1]} values. Give shares and p_max of equal length."
         )
-    levels = _levels_of_nodes(n_rows, parts, p, cut, empty)
+    levels = _levels_of_nodes(n_rows, parts, p, empty)
     # rounding of the shares must not lift a level above 1
     totals = ((parts * level).sum(axis=-1) for level in levels)
     return TreeLevels(*(scalar_or_array(np.minimum(total, 1.0)) for total in totals))

@@ -82,12 +82,6 @@ def estimate_p_max(
     float or ndarray
         From 0.5 to 1, of the broadcast shape.
 
-    Raises
-    ------
-    InvalidArgumentError
-        If a scalar y or n is negative, infinite or NaN, y exceeds n, or weight lies outside
-        [0, 1] (bad elements of arrays give NaN); if the method is unknown or has no weight.
-
     Examples
     --------
     >>> [round(estimate_p_max(5, 7, method=m), 4) for m in ("entropic", "blend", "mle")]

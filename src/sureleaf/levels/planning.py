@@ -37,11 +37,6 @@ def range_of(name: str, given: ArrayLike) -> tuple[float, float]:
     return low, high
 
 
-def smallest_of_range(name: str, given: ArrayLike) -> ArrayLike:
-    """Return the lower end of a tuple (a, b), and anything else unchanged."""
-    return range_of(name, given)[0] if isinstance(given, tuple) else given
-
-
 _ROUNDING = 1e-15
 """Numerical error of levels; a level missed by less counts as reached."""
 
@@ -98,8 +93,6 @@ def sample_size(
 
     Raises
     ------
-    InvalidArgumentError
-        If neither level is given, or an argument cannot be used.
     UnreachableLevelError
         If no n reaches the levels; the message gives the highest possible level.
 
@@ -126,7 +119,7 @@ def sample_size(
         return _sample_size_at_threshold(
             *broadcast(p_max=p, confidence=sure, utility=useful, threshold=cut)
         )
-    p = check_p_max(smallest_of_range("p_max", p_max))
+    p = check_p_max(range_of("p_max", p_max)[0] if isinstance(p_max, tuple) else p_max)
     p, sure, useful = broadcast(p_max=p, confidence=sure, utility=useful)
     if p.ndim == 0:
         _require_reachable(float(p), float(sure), float(useful))
