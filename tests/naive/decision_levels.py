@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from math import comb, factorial
+from math import factorial
 
 
 def expected_costs(shares: list[Fraction], cost: list[list[Fraction]]) -> list[Fraction]:

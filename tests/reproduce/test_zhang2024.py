@@ -9,9 +9,14 @@ import pytest
 
 from sureleaf import levels
 from sureleaf.reproduce import CellVerdict, Computed, reproduce
-from sureleaf.reproduce.zhang2024 import tables
-from sureleaf.reproduce.zhang2024.figures import likelihoods, split_curves
-from sureleaf.reproduce.zhang2024.tables import golf_node_counts, printed, printed_table
+from sureleaf.reproduce import zhang2024 as tables
+from sureleaf.reproduce.zhang2024 import (
+    golf_node_counts,
+    likelihoods,
+    printed,
+    printed_table,
+    split_curves,
+)
 
 DOCUMENT = reproduce("zhang2024")
 TWO_NODES = [f"table {number}" for number in range(3, 9)]

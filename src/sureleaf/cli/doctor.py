@@ -3,8 +3,8 @@
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import typer
 
@@ -33,15 +33,6 @@ OPTIONAL = {
 }
 
 
-@dataclass(frozen=True)
-class Check:
-    """One thing that was tried, and what to do if it did not work."""
-
-    name: str
-    works: bool
-    detail: str
-
-
 def installed_versions() -> dict[str, str | None]:
     """Return the versions that matter for a bug report; None for what is not installed."""
     import sureleaf
@@ -51,17 +42,16 @@ def installed_versions() -> dict[str, str | None]:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
     }
-    for name in (*REQUIRED, *OPTIONAL):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = None
-    if versions["xgboost"] is None:  # the build without GPU has a name of its own
-        try:
-            versions["xgboost"] = version("xgboost-cpu")
-        except PackageNotFoundError:
-            versions["xgboost"] = None
+    versions |= {name: _version(name) for name in (*REQUIRED, *OPTIONAL)}
+    versions["xgboost"] = versions["xgboost"] or _version("xgboost-cpu")  # the build without GPU
     return versions
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _required_packages() -> str:
@@ -130,11 +120,12 @@ CHECKS: dict[str, Callable[[], str]] = {
 HARMLESS = {"text encoding of this terminal"}
 
 
-def _run(name: str, check: Callable[[], str]) -> Check:
+def _run(name: str, check: Callable[[], str]) -> dict[str, Any]:
+    """Return what was tried, whether it works, and what was found."""
     try:
-        return Check(name, True, check())
+        return {"name": name, "works": True, "detail": check()}
     except Exception as problem:  # a broken installation fails in any way
-        return Check(name, False, f"{type(problem).__name__}: {problem}")
+        return {"name": name, "works": False, "detail": f"{type(problem).__name__}: {problem}"}
 
 
 def doctor(as_json: options.AsJson = False) -> None:
@@ -151,23 +142,27 @@ def doctor(as_json: options.AsJson = False) -> None:
     from sureleaf.cli.output import show, show_json
 
     versions, checks = installed_versions(), [_run(*item) for item in CHECKS.items()]
-    is_healthy = all(check.works or check.name in HARMLESS for check in checks)
+    is_healthy = all(one["works"] or one["name"] in HARMLESS for one in checks)
     if as_json:
-        values = {"versions": versions, "checks": [asdict(check) for check in checks]}
-        show_json({**values, "healthy": is_healthy})
+        show_json({"versions": versions, "checks": checks, "healthy": is_healthy})
     else:
         show(*map(Text, _lines(versions, checks, is_healthy)))
     if not is_healthy:
         raise typer.Exit(1)
 
 
-def _lines(versions: dict[str, str | None], checks: list[Check], is_healthy: bool) -> list[str]:
+def _lines(
+    versions: dict[str, str | None], checks: list[dict[str, Any]], is_healthy: bool
+) -> list[str]:
     absent = [f"{name} ({OPTIONAL[name]})" for name in OPTIONAL if versions[name] is None]
     return [
         *(f"{name} {number}" for name, number in versions.items() if number is not None),
         *([f"Not installed (optional): {', '.join(absent)}."] if absent else []),
         "",
-        *(f"{'works' if one.works else 'FAILS'}: {one.name} ({one.detail})" for one in checks),
+        *(
+            f"{'works' if one['works'] else 'FAILS'}: {one['name']} ({one['detail']})"
+            for one in checks
+        ),
         "",
         "Everything works." if is_healthy else "Something does not work: see FAILS.",
     ]

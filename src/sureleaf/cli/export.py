@@ -5,7 +5,7 @@ from typing import Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
-from sureleaf.errors import InvalidArgumentError, suggestion
+from sureleaf.errors import InvalidArgumentError
 
 _FORMATS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
 _DIALECTS = ("duckdb", "sqlite", "postgresql", "spark")
@@ -96,10 +96,4 @@ def _read_format(to: str | None, output: Path) -> str:
                 f"--to must be one of {', '.join(_FORMATS)}, or --output must end in "
                 f"{', '.join(_SUFFIXES)}; got neither."
             )
-    file_format = "rules" if to == "text" else to
-    if file_format not in _FORMATS:
-        raise InvalidArgumentError(
-            f"--to must be one of {', '.join(_FORMATS)}; got {to!r}."
-            f"{suggestion(to, _FORMATS, listed=False)}"
-        )
-    return file_format
+    return options.choice("--to", to, _FORMATS)

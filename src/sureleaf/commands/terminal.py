@@ -604,9 +604,9 @@ def _matrix_note(
     correct = float(np.trace(confusion.counts)) / confusion.total
     if accuracy is None or percent(accuracy.value) == percent(correct):
         return
-    reason = {
-        "bootstrap": "a mean over rows, which were not predicted equally often",
-    }.get(evaluation.design.kind, "a mean over splits, which do not all have as many rows")
+    reason = "a mean over splits, which do not all have as many rows"
+    if evaluation.design.kind == "bootstrap":
+        reason = "a mean over rows, which were not predicted equally often"
     yield Text(
         f"{percent(correct)} of the predictions in the matrix are correct. The accuracy above is "
         f"{reason}.",

@@ -223,19 +223,23 @@ class Replication:
         """Every direction that the document prints or states."""
         return (*self._table_3_claims(), *self._text_claims(), *self._correlation_claims())
 
+    def differences(self, name: str, measure: str, method: str, other: str) -> tuple[float, float]:
+        """Return by how much two methods of Table 3 differ: as printed, and as found."""
+        printed = TABLE_3[name, measure, method] - TABLE_3[name, measure, other]
+        found = self.experiment.result(name, method).measure(measure)
+        return printed, found - self.experiment.result(name, other).measure(measure)
+
     def _table_3_claims(self) -> list[PrintedDirection]:
         claims = []
         for measure, method, other in COMPARED_PAIRS:
             for name in self.experiment.datasets:
-                printed = TABLE_3[name, measure, method] - TABLE_3[name, measure, other]
-                found = self.experiment.result(name, method).measure(measure)
-                found -= self.experiment.result(name, other).measure(measure)
+                printed, found = self.differences(name, measure, method, other)
                 claims.append(
                     PrintedDirection(
                         "table 3",
-                        f"{name}: {measure} of {method} is {_direction(printed)} than {other}",
-                        f"{_direction(found)} ({found:+.4f})",
-                        _direction(printed) == _direction(found),
+                        f"{name}: {measure} of {method} is {direction(printed)} than {other}",
+                        f"{direction(found)} ({found:+.4f})",
+                        direction(printed) == direction(found),
                     )
                 )
         return claims
@@ -319,7 +323,8 @@ class Replication:
         return f"Replication('chawla2006': {n_agree} of {len(self.claims)} directions agree)"
 
 
-def _direction(difference: float) -> str:
+def direction(difference: float) -> str:
+    """Return the word for the sign of a difference."""
     return "lower" if difference < 0 else "higher" if difference > 0 else "not different"
 
 

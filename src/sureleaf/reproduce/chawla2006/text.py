@@ -22,6 +22,7 @@ from sureleaf.reproduce.chawla2006.printed import (
     SOURCE,
     TABLE_3,
     Replication,
+    direction,
 )
 from sureleaf.reproduce.text import heading
 
@@ -242,12 +243,14 @@ def _histograms(experiment: Experiment, names: Iterable[str]) -> list[Renderable
 
 
 def _directions(replication: Replication) -> Table:
-    claims = iter(claim for claim in replication.claims if claim.where == "table 3")
     rows = []
-    for measure, method, other in COMPARED_PAIRS:
-        row = [next(claims) for _ in replication.experiment.datasets]
-        words = [claim.computed.split(" (")[0] + ("" if claim.agrees else " NO") for claim in row]
-        rows.append([f"{measure}: {method} than {other}", *words])
+    for pair in COMPARED_PAIRS:
+        row = [f"{pair[0]}: {pair[1]} than {pair[2]}"]
+        for name in replication.experiment.datasets:
+            printed, found = replication.differences(name, *pair)
+            agrees = direction(printed) == direction(found)
+            row.append(direction(found) + ("" if agrees else " NO"))
+        rows.append(row)
     return _table(["", *replication.experiment.datasets], rows, n_left=1)
 
 
