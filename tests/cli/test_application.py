@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sureleaf as package
-from sureleaf.cli.application import _Notes, application
+from sureleaf.cli.application import application
 from sureleaf.cli.output import show_json
 from tests.cli.command import SURELEAF, run, sureleaf, sureleaf_here
 
@@ -46,12 +46,6 @@ def test_every_command_has_help_with_an_example_and_json(
     assert code == 0
     assert re.search(rf"- sureleaf {command} \S", out)
     assert "--json" in out
-
-
-def test_paragraphs_of_the_help_are_wrapped_at_the_width_of_the_terminal(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = run(capsys, "report", "--help")
-    assert "for the size of the      \n tree, and where it is compared with other models." in out
 
 
 @pytest.mark.parametrize(
@@ -266,14 +260,6 @@ def test_the_shell_completes_commands_and_words(
     assert done.stdout.split() == (words.split() if isinstance(words, str) else words)
 
 
-def test_completion_can_be_installed() -> None:
-    # The shell is found among the parents of the process; the second command keeps bash there.
-    script = f"'{SURELEAF}' --show-completion; exit $?"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "_SURELEAF_COMPLETE=complete_bash" in done.stdout
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -337,10 +323,3 @@ def test_a_text_column_is_noted_once_with_the_cure_of_the_file(capsys, tmp_path)
     _, _, err = run(capsys, "rank", path, "--target", "y")
     assert err.count("note") == 1
     assert "for commas, put semicolons" in err
-
-
-def test_the_same_note_is_shown_once(capsys):
-    notes = _Notes()
-    for text in ("one", "two", "one"):
-        notes(UserWarning(text))
-    assert capsys.readouterr().err == "sureleaf: note: one\nsureleaf: note: two\n"

@@ -7,13 +7,10 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.command import run
@@ -43,36 +40,6 @@ def test_a_tree_is_audited_per_leaf(capsys, files):
     assert "Whether the model has seen these rows is not known" in out.replace("\n", " ")
     assert re.search(r"Leaf 1: p[lw] <= [\d.]+\n", out)
     assert "outside its 95 % interval" in out.replace("\n", " ")
-
-
-def test_only_the_leaves_with_most_rows_of_a_large_tree_are_shown(capsys, tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=["a", "b", "c"])
-    kind = np.where(rng.random(600) < 0.5, "no", "yes")
-    skops.dump(DecisionTreeClassifier(random_state=0).fit(frame, kind), tmp_path / "tree.skops")
-    frame.assign(kind=kind[::-1]).to_csv(tmp_path / "rows.csv", index=False)
-    arguments = ("audit", tmp_path / "tree.skops", tmp_path / "rows.csv", "-t", "kind")
-    leaves = json.loads(run(capsys, *arguments, "--json")[1])["leaves"]
-    _, out, _ = run(capsys, *arguments)
-    shown = [int(number) for number in re.findall(r"^Leaf (\d+):", out, flags=re.MULTILINE)]
-    assert len(shown) == 20
-    rows = {leaf["leaf"]: leaf["n"] for leaf in leaves}
-    assert min(rows[leaf] for leaf in shown) == sorted(rows.values())[-20]
-    assert f"{len(rows) - 20} more leaves, with" in out
-
-
-def test_a_pipeline_may_select_columns_by_type(capsys, tmp_path):
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "b": ["x", "y"] * 10})
-    kind = np.array(["no", "no", "yes", "yes"] * 5)
-    text = make_column_selector(dtype_exclude="number")
-    encoded = make_column_transformer((OneHotEncoder(), text), remainder="passthrough")
-    model = make_pipeline(encoded, DecisionTreeClassifier(random_state=0)).fit(frame, kind)
-    skops.dump(model, tmp_path / "model.skops")
-    frame.assign(kind=kind).to_csv(tmp_path / "rows.csv", index=False)
-    arguments = ("audit", tmp_path / "model.skops", tmp_path / "rows.csv", "-t", "kind")
-    code, out, _ = run(capsys, *arguments)
-    assert code == 0
-    assert "Leaf 1: remainder__a <= 2.5" in out
 
 
 def test_the_json_has_every_leaf_and_bin(capsys, files):
@@ -184,29 +151,6 @@ def test_segments_named_columns_and_another_model(capsys, tmp_path):
     code, out, _ = run(capsys, *arguments[:5], "--where", "--of", "cost", "--cost", "0,1;5,0")
     assert code == 0
     assert "Mean cost" in out
-
-
-def test_training_rows_of_a_forest_are_not_called_unseen(capsys, files):
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
-    kind = np.where(rng.random(200) < 1 / (1 + np.exp(-frame["a"])), "yes", "no")
-    joblib.dump(RandomForestClassifier(20, random_state=0).fit(frame, kind), files / "f.joblib")
-    frame.assign(kind=kind).to_csv(files / "seen.csv", index=False)
-    arguments = ("audit", files / "f.joblib", files / "seen.csv", "-t", "kind", "--trust-pickle")
-    code, out, err = run(capsys, *arguments, "-o", files / "seen.html")
-    assert code == 0
-    text = " ".join(out.split())
-    assert err == ""
-    assert text.count("look like training rows") == 1
-    assert "If these are its training rows, give --rows training." in text
-    assert "rows='training'" not in text
-    assert "unseen rows correctly" not in text
-    _, _, err = run(capsys, *arguments, "--json")
-    assert err.count("\n") == 1
-    assert "look like training rows" in err
-    assert "If these are its training rows, give --rows training." in err
-    page = (files / "seen.html").read_text(encoding="utf-8")
-    assert "unseen rows predicted correctly" not in page
 
 
 def test_a_folder_is_audited_in_batches_without_the_rows_that_have_no_label(capsys, files):

@@ -1,7 +1,6 @@
 """sureleaf certificate, and guarantees of the other commands, run in this process."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +9,6 @@ import pytest
 from pyarrow import csv
 
 from tests.cli.command import run
-
-LABOR = str(Path(__file__).parents[2] / "examples" / "labor.csv")
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +124,3 @@ def test_an_honest_model_predicts_sets_and_shows_guaranteed_leaves(capsys, table
     assert set(first.split(",")[-2:]) <= {"true", "false"}
     code, _, err = run(capsys, "predict", model, str(tables / "new.csv"), "--alpha", "1.5")
     assert (code, "must be" in err) == (2, True)
-
-
-def test_a_table_is_divided_when_a_guarantee_is_asked_for(capsys):
-    code, out, _ = run(capsys, "leaves", LABOR, "-t", "class", "--guarantee", "simultaneous")
-    assert code == 0
-    assert "grown on 28 rows" in " ".join(out.split()) or "grown on 29 rows" in out
-    code, _, err = run(capsys, "leaves", LABOR, "-t", "class", "--guarantee", "some")
-    assert code == 2
-    assert "guarantee must be" in err

@@ -31,18 +31,6 @@ def test_saved_evaluations_are_compared(
     assert json.loads(floored)["measure"] == "nce(floor=0.01)"
 
 
-def test_two_models_are_compared_on_one_table(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    models = ["-m", "TreeClassifier", "-m", "sklearn.dummy.DummyClassifier(strategy='prior')"]
-    code, out, _ = run(capsys, "compare", data, "-t", "class", *models)
-    text = " ".join(out.split())
-    assert code == 0
-    assert "TreeClassifier() is better than DummyClassifier(): accuracy" in text
-    assert "●" in out
-    assert " DummyClassifier " in out
-
-
 def test_two_models_are_compared_by_cost(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     models = ["-m", "TreeClassifier", "-m", "sklearn.dummy.DummyClassifier(strategy='prior')"]
     arguments = ["compare", data, "-t", "class", *models, "--cost", "0,1;9,0", "--json"]

@@ -55,23 +55,6 @@ def test_every_design_can_be_chosen(
     assert json.loads(out)["estimator"] == "GaussianNB()"
 
 
-def test_a_measure_above_one_has_no_bar(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "evaluate", data, "-t", "class", "--cost", "0,60;60,0")
-    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
-    assert "●" in lines["accuracy"]
-    assert "●" not in lines["cost"]
-    assert "Low is good: nce (log loss" in out
-
-
-def test_three_classes_have_no_positive_class(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = ["size,kind", *(f"{i % 30},{'abc'[i % 30 // 10]}" for i in range(90))]
-    (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
-    _, out, _ = run(capsys, "evaluate", tmp_path / "rows.csv", "-t", "kind", "--folds", 3)
-    assert "90 rows, 3 classes, 3 folds, seed 0" in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

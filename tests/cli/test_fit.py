@@ -4,13 +4,11 @@ import json
 import warnings
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sureleaf
 from sureleaf import TreeClassifier
-from sureleaf.model.leaf_table import kind_of_confidence
 from tests.cli.command import run
 from tests.cli.fitted_rows import make_rows
 from tests.scale.tables import few_valued_table
@@ -78,19 +76,6 @@ def test_training_levels_are_not_stated_for_unseen_rows(
     assert (code, "training levels: utility" in out, "expected to" in out) == (0, True, False)
 
 
-def test_fit_and_predict_say_which_confidence_they_print(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, kind = tmp_path / "m.sureleaf", kind_of_confidence("cross_fit")
-    for words in (
-        ("fit", folder / "rows.csv", "-t", "class", "--drop", "id", "-o", path),
-        ("predict", path),
-    ):
-        rest = () if words[0] == "fit" else (folder / "rows.csv", "-o", tmp_path / "p.csv")
-        code, out, _ = run(capsys, *words, *rest)
-        assert (code, kind in " ".join(out.split())) == (0, True)
-
-
 def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,25 +115,6 @@ def test_memory_and_bad_options_of_a_fit_in_batches(
         code, _, err = run(capsys, *start, *options)
         assert code == 2
         assert message in err
-
-
-def test_a_fit_in_batches_says_the_same_as_one_in_memory(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = few_valued_table(200)
-    labels = pa.array([None, *rows["class"].to_pylist()[1:]])
-    rows = rows.set_column(rows.column_names.index("class"), "class", labels)
-    rows = rows.drop_columns(["size", "many"])
-    pq.write_table(rows, tmp_path / "rows.parquet")
-    start = ("fit", tmp_path / "rows.parquet", "-t", "class", "-o", tmp_path / "m.sureleaf")
-    outputs = []
-    for options in ((), ("--memory", "1GB")):
-        code, out, _ = run(capsys, *start, "--weight", "weight", *options)
-        assert code == 0
-        outputs.append(out)
-    assert "199 rows" in outputs[0]
-    assert "1 row without a label is left out" in outputs[0]
-    assert outputs[0] == outputs[1]
 
 
 def test_german_numbers_are_read_and_a_target_with_spaces_is_quoted(

@@ -68,14 +68,6 @@ def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys
     assert (code, "(--levels-from training)" in err) == (2, True)
 
 
-@pytest.mark.parametrize(("source", "kind"), [("training", "paper"), ("honest", "posterior")])
-def test_json_says_which_confidence_it_has(capsys, tmp_path, source, kind):
-    path = str(tmp_path / "model.sureleaf")
-    fit = ("fit", LABOR, "--target", "class", "--levels-from", source, "-o", path)
-    for words in (fit, ("leaves", path), ("explain", path, LABOR)):
-        assert json.loads(run(capsys, *words, "--json")[1])["confidence_is"] == kind
-
-
 def test_a_tree_of_set_aside_rows_has_no_levels_of_training_rows(capsys, tmp_path):
     path = str(tmp_path / "model.sureleaf")
     run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--levels-from", "honest")
@@ -100,15 +92,6 @@ def test_leaves_in_json_are_those_of_the_model(capsys):
     for split in stability["splits"]:
         assert split["share"] == split["returned"] / split["trees"]
         assert split["low"] < split["share"] < split["high"] or split["share"] in (0, 1)
-
-
-def test_higher_required_levels_flag_more_leaves(capsys):
-    _, out, _ = run(
-        capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--utility", "0.85", "--json"
-    )
-    leaves = json.loads(out)["leaves"]
-    assert [leaf["flagged"] for leaf in leaves] == [leaf["utility"] < 0.85 for leaf in leaves]
-    assert any(leaf["rows_needed"] is None for leaf in leaves)
 
 
 def test_options_for_tables_are_an_error_with_a_fitted_model(capsys, tmp_path):
@@ -158,17 +141,6 @@ def test_labels_that_json_has_no_type_for_are_text(
     classes = json.loads(out)["classes"]
     assert len(set(classes)) == 2
     assert all(isinstance(label, str) for label in classes)
-
-
-def test_labels_that_differ_by_a_nanosecond_are_not_merged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = pa.table({"n": range(20), "y": pa.array([0, 1] * 10).cast(pa.timestamp("ns"))})
-    with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:
-        file.write_table(rows)
-    code, _, err = run(capsys, "leaves", tmp_path / "rows.arrow", "-t", "y")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "times that differ by less than a microsecond" in err
 
 
 def test_a_weight_of_dates_of_other_millennia_is_one_line(

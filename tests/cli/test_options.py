@@ -148,15 +148,6 @@ def test_a_number_of_jobs_that_no_machine_has_is_one_line(
     assert f"up to 1,000; got {number}" in err
 
 
-def test_limits_beyond_all_rows_are_no_limits(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = folder / "rows.csv"
-    for limit in (("--max-leaves", "9" * 30), ("--tree", f"max_depth={'9' * 30}")):
-        arguments = ("fit", rows, "-t", "class", "--drop", "id", "-o", tmp_path / "m")
-        assert run(capsys, *arguments, *limit)[0] == 0
-
-
 @pytest.mark.parametrize("text", ["[[0,1],[" + "9" * 400 + ",0]]", "[" * 100_000])
 def test_a_cost_that_no_number_holds_is_named(text: str, tmp_path: Path) -> None:
     (tmp_path / "costs").write_text(text)

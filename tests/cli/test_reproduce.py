@@ -30,12 +30,6 @@ def test_a_table_is_shown_cell_by_cell_with_marks() -> None:
     assert "63 figures: 1 as defined, 60 from another computation, 2 misprints." in shown
 
 
-def test_several_tables_may_be_chosen() -> None:
-    done = sureleaf("reproduce", "zhang2024", "-p", "table 10", "-p", "table 15", "--json")
-    parts = json.loads(done.stdout)["parts"]
-    assert [part["name"] for part in parts] == ["table 10", "table 15"]
-
-
 def test_figures_are_drawn_into_the_folder_and_listed(tmp_path: Path) -> None:
     done = sureleaf("reproduce", "zhang2024", "--figures", str(tmp_path / "new"), "--json")
     drawn = [Path(path) for path in json.loads(done.stdout)["figures"]]
@@ -62,12 +56,6 @@ def test_a_part_may_be_chosen_by_name() -> None:
     done = sureleaf("reproduce", "aw", "--part", "two models", "--json")
     parts = json.loads(done.stdout)["parts"]
     assert [part["name"] for part in parts] == ["two models"]
-
-
-def test_the_name_of_a_part_keeps_its_letters() -> None:
-    for name in ("table D", "Table d"):
-        shown = sureleaf("reproduce", "aw", "--part", name).stdout
-        assert shown.startswith("Table D: critical values of t")
 
 
 def test_an_unknown_part_is_one_line() -> None:

@@ -21,23 +21,12 @@ def test_the_rows_needed_are_the_fewest() -> None:
     assert levels.confidence(n - 1, 0.65) < 0.9 or levels.utility(n - 1, 0.65) < 0.6
 
 
-def test_levels_are_those_of_the_formulas_at_both_ends() -> None:
-    found = make_plan((0.7, 0.9), rows=20)
-    assert [(one.p_max, one.confidence, one.utility) for one in found.levels] == [
-        (p, levels.confidence(20, p), levels.utility(20, p)) for p in (0.7, 0.9)
-    ]
-
-
 @pytest.mark.parametrize(
     ("rows", "said"),
     [(8, "needs 17 rows for a confidence of 0.95: 9 more."), (17, ": there are enough.")],
 )
 def test_the_answer_says_how_many_rows_are_missing(rows: int, said: str) -> None:
     assert make_plan((0.7, 0.7), rows=rows, confidence=0.95).answer().endswith(said)
-
-
-def test_one_row_is_a_row() -> None:
-    assert "needs 1 row for" in make_plan((0.75, 0.75), confidence=0.75).answer()
 
 
 def test_every_estimate_has_its_rows_for_a_bias() -> None:

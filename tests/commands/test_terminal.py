@@ -1,7 +1,5 @@
 import io
 import math
-import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf import TreeClassifier, audit, compare, evaluate, rank_columns
-from sureleaf.commands.json_values import fit_values
+from sureleaf import TreeClassifier, audit, compare, evaluate
 from sureleaf.commands.terminal import (
     FittedTable,
     interval_bar,
@@ -20,10 +17,8 @@ from sureleaf.commands.terminal import (
     show_certificate,
     show_comparison,
     show_evaluation,
-    show_fit,
     show_guaranteed,
     show_leaves,
-    show_ranking,
     show_report,
     sparkline,
 )
@@ -59,25 +54,6 @@ def test_a_narrow_terminal_drops_bars_and_never_cuts_a_value(repeated: Any) -> N
     assert "●" in wide
     assert "●" not in narrow
     assert "…" not in narrow
-
-
-def test_forty_columns_wrap_names_and_never_cut_a_value(repeated: Any) -> None:
-    summary = repeated.summary()
-    text = printed(show_evaluation(repeated, summary), 40)
-    for name, one in summary.estimates.items():
-        line = rf"{name[:12]} +{one.value:.4f} +{one.low:.4f} to {one.high:.4f}"
-        assert re.search(line, text)
-    compared = printed(show_comparison(compare(repeated, repeated)), 40)
-    X, y = three_classes()
-    model = TreeClassifier(random_state=0).fit(X, y)
-    leaves = printed(show_leaves(model, model.leaves(), 0.95), 40)
-    for value in model.leaves().utility:
-        assert re.search(rf" {value:.2f} *\n", leaves)
-    audited = shown_audit(audit(GaussianNB().fit(X[:80], y[:80]), X[80:], y[80:]), 40)
-    assert re.search(r"quadratic loss +\d\.\d{3} +\d\.\d{3} to \d\.\d{3}\n *\(Brier\)", audited)
-    ranked = printed(show_ranking(rank_columns(X, y), y), 40)
-    assert "confidence  utility" in ranked
-    assert "…" not in text + compared + leaves + audited + ranked
 
 
 def test_a_confusion_matrix_of_repeats_says_that_every_prediction_counts(repeated: Any) -> None:
@@ -216,19 +192,10 @@ def test_the_answer_of_a_report_is_whole_at_any_width(width: int) -> None:
         assert " ".join(sentence.split()) in text
 
 
-def test_the_highest_and_lowest_value_have_the_highest_and_lowest_block() -> None:
-    assert sparkline([3.0, 1.0, 2.0])[0] == "█"
-    assert sparkline([3.0, 1.0, 2.0])[1] == "▁"
-
-
 def test_values_that_are_none_are_blank() -> None:
     assert sparkline([1.0, math.nan, 2.0])[1] == " "
     assert sparkline([math.inf]) == " "
     assert sparkline([]) == ""
-
-
-def test_equal_values_are_level() -> None:
-    assert len(set(sparkline([0.5, 0.5, 0.5]))) == 1
 
 
 def test_a_bar_has_the_width_asked_for_and_its_value_inside() -> None:
@@ -237,29 +204,6 @@ def test_a_bar_has_the_width_asked_for_and_its_value_inside() -> None:
     assert bar[0] == "├"
     assert bar[-1] == "┤"
     assert bar.index("●") == 17
-
-
-def test_what_has_no_interval_has_no_bar() -> None:
-    assert interval_bar(0.0, 0.5, math.inf, scale=(0.0, 1.0), width=5) == " " * 5
-    assert interval_bar(0.0, 0.5, 1.0, scale=(1.0, 1.0), width=5) == " " * 5
-
-
-def test_one_flagged_leaf_is_one() -> None:
-    model = TreeClassifier(levels_from="training").fit([[i // 20] for i in range(40)], [0, 1] * 20)
-    leaves = model.leaves()
-    flagged = np.arange(len(leaves)) == 0
-    text = " ".join(printed(show_leaves(model, replace(leaves, flagged=flagged), 0.95), 80).split())
-    assert "1 leaf is flagged (!), with" in text
-    assert "do not rely on it alone." in text
-
-
-def test_an_expected_cost_has_as_many_decimals_as_a_measured_one() -> None:
-    X, y = mixed()
-    model = TreeClassifier(cost=[[0, 1], [1, 0]], max_leaves=1, random_state=0).fit(X, y)
-    text = " ".join(printed(show_leaves(model, model.leaves(), 0.95), 80).split())
-    assert re.search(r"expected to cost \d\.\d{4} per unseen row", text)
-    values = fit_values(model, "y", n_rows=len(y), n_left_out=0) | {"saved": "m.sureleaf"}
-    assert re.search(r"expected to cost .*\d\.\d{4}.* per unseen", " ".join(show_fit(values)))
 
 
 def test_an_audit_says_how_stated_probabilities_of_0_or_1_count() -> None:

@@ -53,12 +53,6 @@ def test_the_best_split_has_the_highest_level_at_every_number_of_rows(level):
         assert values[index] >= max(values) - 1e-9
 
 
-def test_no_split_is_best_with_few_rows_and_the_split_from_two_rows_on():
-    assert best_splits(N, split_levels("utility", N, [WHOLE, A])) == ((1, 0), (2, 1))
-    assert levels.tree_levels(2, *A).utility > levels.utility(2, 0.7)
-    assert levels.tree_levels(1, *A).utility < levels.utility(1, 0.7)
-
-
 def test_a_split_that_leads_at_single_numbers_of_rows_is_left_out():
     n = np.arange(1.0, 8.0)
     values = np.array([[2, 2, 2, 2, 2, 2, 2], [1, 3, 1, 3, 1, 3, 3]])

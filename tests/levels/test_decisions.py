@@ -88,27 +88,12 @@ def test_equal_costs_of_many_classes_give_the_plurality_levels_bit_for_bit() -> 
         assert (level(25, vectors, cost=equal) == level(25, vectors)).all()
 
 
-def test_a_leaf_far_above_the_threshold_is_certain_and_one_on_it_is_a_coin() -> None:
-    threshold = cost_rule(FIVE_TO_ONE).threshold
-    assert threshold == pytest.approx(SIXTH)
-    assert levels.confidence(100, 0.53, threshold=threshold) > 0.999999
-    assert levels.confidence(100, 0.53) < 0.8
-    assert abs(levels.confidence(100, 0.166, threshold=threshold) - 0.5) < 0.06
-    assert levels.confidence(100, threshold, threshold=threshold) == 0.5
-
-
 def test_many_rows_reach_the_limits() -> None:
     assert levels.confidence(np.inf, 0.3, threshold=0.2) == 1.0
     assert levels.confidence(np.inf, 0.2, threshold=0.2) == 0.5
     assert levels.utility(np.inf, 0.3, threshold=0.2) == pytest.approx(0.3)
     assert levels.utility(np.inf, 0.1, threshold=0.2) == pytest.approx(0.25 * 0.9)
     assert levels.class_confidence(np.inf, [0.5, 0.3, 0.2], cost=THREE) == 1.0
-
-
-def test_fractional_rows_are_interpolated() -> None:
-    low, high = (levels.confidence(n, 0.3, threshold=0.2) for n in (9, 10))
-    between = levels.confidence(9.25, 0.3, threshold=0.2)
-    assert between == pytest.approx(low + 0.25 * (high - low))
 
 
 def test_draws_agree_with_the_exact_sum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,14 +112,6 @@ def test_the_level_holds_from_the_sample_size_on_and_not_before(p: float, thresh
     later = np.arange(n, 4 * n + 50)
     assert (levels.confidence(later, p, threshold=threshold) >= 0.95).all()
     assert levels.confidence(n - 1, p, threshold=threshold) < 0.95
-
-
-def test_a_utility_holds_from_its_sample_size_on() -> None:
-    n = levels.sample_size(0.3, utility=0.29, threshold=0.2)
-    assert (levels.utility(np.arange(n, 10 * n), 0.3, threshold=0.2) >= 0.29).all()
-    assert levels.utility(n - 1, 0.3, threshold=0.2) < 0.29
-    with pytest.raises(UnreachableLevelError, match=r"utility below 0\.3"):
-        levels.sample_size(0.3, utility=0.31, threshold=0.2)
 
 
 def test_a_range_is_planned_for_its_end_nearest_to_the_threshold() -> None:
@@ -202,14 +179,6 @@ def test_rows_for_decisions_among_many_classes_reach_the_level_with_few_rows_too
         p, decided, others, rule, confidence=0.0, utility=useful.max() + 0.1
     )
     assert np.isnan(none).all()
-
-
-@pytest.mark.parametrize(("p", "threshold"), [(0.21, 0.2), (0.18, 0.2), (0.84, 5 / 6), (0.3, 0.02)])
-def test_a_fast_search_finds_the_same_sample_size_as_a_scan(p: float, threshold: float) -> None:
-    n = levels.sample_size(p, confidence=0.9, threshold=threshold)
-    scan = np.arange(0, 3 * n + 200)
-    failed = np.flatnonzero(levels.confidence(scan, p, threshold=threshold) < 0.9)
-    assert n == failed[-1] + 1
 
 
 def test_at_the_tie_of_a_decision_another_one_costs_the_same() -> None:

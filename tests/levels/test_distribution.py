@@ -7,7 +7,6 @@ import mpmath
 import numpy as np
 import pytest
 
-from sureleaf import levels
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels import entropic_binomial
 from tests.naive import node_levels as naive
@@ -73,13 +72,6 @@ def test_moments_of_many_rows_equal_the_sums(n: int) -> None:
         assert larger.var() == pytest.approx(math.fsum((y - mean) ** 2 * pmf), rel=1e-9)
 
 
-def test_its_mean_is_that_of_the_mle_times_n() -> None:
-    n, p = 30, 0.6
-    mle = levels.estimate_p_max(np.arange(n + 1), n, method="mle")
-    weights = [float(naive.binomial(y, n, Fraction(p))) for y in range(n + 1)]
-    assert entropic_binomial(n, p).mean() == pytest.approx(n * np.dot(weights, mle), rel=1e-13)
-
-
 def test_draws_have_the_distribution() -> None:
     n, p, draws = 11, 0.6, 20_000
     larger = entropic_binomial(n, p)
@@ -90,20 +82,6 @@ def test_draws_have_the_distribution() -> None:
     pmf = larger.pmf(y)
     # five standard deviations of each count: a false alarm in 300,000 seeds
     assert (np.abs(counts - draws * pmf) < 5 * np.sqrt(draws * pmf * (1 - pmf))).all()
-
-
-def test_draws_follow_the_seed_and_the_shape() -> None:
-    larger = entropic_binomial([5, 8], 0.7)
-    assert larger.rvs((3, 2), random_state=1).shape == (3, 2)
-    assert larger.rvs(random_state=1).tolist() == larger.rvs(random_state=1).tolist()
-    assert type(entropic_binomial(5, 0.7).rvs(random_state=np.random.default_rng(1))) is int
-
-
-def test_fit_is_the_entropic_estimate() -> None:
-    assert entropic_binomial.fit(5, 7) == pytest.approx(2 / 3, abs=1e-15)
-    y = np.arange(0, 21)
-    entropic = levels.estimate_p_max(y, 20, method="entropic")
-    assert entropic_binomial.fit(y, 20).tolist() == entropic.tolist()
 
 
 def test_parameters_and_values_broadcast() -> None:
@@ -140,10 +118,3 @@ def test_bad_elements_are_nan() -> None:
     with pytest.raises(InvalidArgumentError, match="y must be a number; got nan"):
         larger.pmf(float("nan"))
     assert np.isnan(entropic_binomial(4, 0.6).cdf([3, np.nan])).tolist() == [False, True]
-
-
-def test_where_a_number_is_unknown_so_is_the_cdf():
-    known = entropic_binomial(5, 0.7).cdf(4)
-    assert entropic_binomial([5, 5], 0.7).cdf([4, np.nan])[0] == known
-    assert np.isnan(entropic_binomial([5, 5], 0.7).cdf([4, np.nan])).tolist() == [False, True]
-    assert np.isnan(entropic_binomial(5, [0.7, np.nan]).cdf(4)).tolist() == [False, True]

@@ -38,24 +38,6 @@ def test_the_bias_of_the_mle_equals_a_sum_in_forty_digits(n: int, p: float) -> N
     assert exact_bias(n, p, method="mle") == pytest.approx(float(wanted), abs=1e-14)
 
 
-@pytest.mark.parametrize("n", [10**6, 10**8])
-def test_the_mse_of_the_mle_is_the_binomial_variance_far_from_a_tie(n: int) -> None:
-    assert exact_mse(n, 0.7, method="mle") == pytest.approx(0.21 / n, rel=1e-9)
-
-
-def test_shapes_broadcast_and_scalars_stay_scalars() -> None:
-    assert exact_bias([[5], [6]], [0.6, 0.7, 0.8]).shape == (2, 3)
-    assert exact_mse(np.empty((0, 3)), 0.7).shape == (0, 3)
-    assert isinstance(exact_bias(5, 0.6), float)
-    many = exact_bias(np.full(3000, 500), np.linspace(0.5, 1, 3000))
-    assert many[1234] == pytest.approx(exact_bias(500, np.linspace(0.5, 1, 3000)[1234]), abs=1e-14)
-
-
-def test_bad_elements_of_an_array_are_nan_and_leave_the_others_alone() -> None:
-    found = exact_bias([5, 2.5, -1, 5, np.inf], [0.6, 0.6, 0.6, 0.3, 0.6])
-    assert np.isnan(found).tolist() == [False, True, True, True, True]
-
-
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -140,10 +122,6 @@ def test_a_bias_that_does_not_vanish_is_refused() -> None:
         sample_size_for_bias((0.5, 0.9), of="confidence")
     found = sample_size_for_bias((0.5, 0.9), bias=0.3, of="confidence")
     assert found == by_trying((0.5, 0.9), 0.3, "blend", "confidence", upto=100)
-
-
-def test_a_bound_that_every_node_keeps_needs_one_row() -> None:
-    assert sample_size_for_bias((0.9, 1.0), bias=0.6) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import betainc
-from scipy.stats import binom
 
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.levels.guarantees import (
@@ -69,11 +67,6 @@ def test_of_several_classes_the_named_one_is_compared_with_the_most_frequent_oth
     assert found.max() == 1.0
 
 
-def test_half_a_row_of_weight_is_half_a_row_of_evidence():
-    found = wrong_class_p_values(np.array([[0.5, 2.5]]), np.array([0]))
-    assert found[0] == pytest.approx(betainc(0.5, 3.5, 0.5))
-
-
 @pytest.mark.parametrize("before", [True, False])
 def test_no_cell_names_the_wrong_class_more_often_than_promised_by_enumeration(before):
     """Two cells of two classes: named by the same rows, or named before, one of them wrongly."""
@@ -113,24 +106,6 @@ def test_simultaneous_limits_hold_for_all_cells_at_once_by_enumeration():
         assert covered >= level, shares
 
 
-@pytest.mark.parametrize("n_named", [1, 3])
-@pytest.mark.parametrize("sizes", [[20, 1, 9], [20, 0, 9], [12], [0]])
-def test_simultaneous_limits_are_binomial_tails_at_sidaks_level_of_the_cells_with_rows(
-    sizes, n_named
-):
-    n = np.array(sizes, dtype=float)
-    successes = np.array([13.0, 1.0, 5.0])[: len(n)].clip(max=n)
-    low, high = simultaneous_limits(successes, n, level=0.9, n_named=n_named)
-    in_tail = (1 - 0.9 ** (1 / max((n > 0).sum(), 1))) / (2 * n_named)
-    for k, rows, one_low, one_high in zip(successes, n, low, high, strict=True):
-        assert one_low == 0 if k == 0 else binom.sf(k - 1, rows, one_low) == pytest.approx(in_tail)
-        assert (
-            one_high == 1 if k == rows else binom.cdf(k, rows, one_high) == pytest.approx(in_tail)
-        )
-    if n_named == 1:
-        assert np.array_equal(low, simultaneous_limits(successes, n, level=0.9)[0])
-
-
 def test_decisions_among_three_classes_at_costs_are_certified_rarely_where_they_are_wrong():
     rule = cost_rule([[0, 1, 2], [2, 0, 1], [5, 1, 0]])
     rng = np.random.default_rng(3)
@@ -162,23 +137,6 @@ def test_the_p_value_of_a_decision_is_the_error_from_which_on_it_is_the_cheapest
     assert 1e-12 < found < 1
     assert is_cheapest_for_all(counts, decided, cost, found * (1 + 1e-6))
     assert not is_cheapest_for_all(counts, decided, cost, found * (1 - 1e-6))
-
-
-def test_a_decision_without_evidence_has_the_p_value_1():
-    rule = cost_rule([[0, 1, 2], [2, 0, 1], [5, 1, 0]])
-    cells = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 9.0], [40.0, 0.0, 0.0]])
-    for decided in range(3):
-        found = wrong_class_p_values(cells, np.full(3, decided), rule)
-        assert found[0] == 1.0
-        assert (found[1] < 1.0) == (decided == 2)
-        assert (found[2] < 1.0) == (decided == 0)
-
-
-def test_of_decisions_that_always_cost_the_same_none_is_the_cheapest():
-    rule = cost_rule([[0, 0, 2], [1, 1, 2], [3, 3, 0]])
-    for decided in (0, 1):
-        found = wrong_class_p_values(np.array([[50.0, 2.0, 1.0]]), np.array([decided]), rule)
-        assert found.tolist() == [1.0]
 
 
 def test_venn_limits_hold_both_shares_that_the_new_row_can_give():

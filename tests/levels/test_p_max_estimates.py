@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sureleaf import levels
@@ -85,13 +85,6 @@ def test_a_single_row_or_none_says_nothing() -> None:
     assert levels.estimate_p_max([1, 2], [1, 2], method="mle").tolist() == [1.0, 1.0]
 
 
-@given(counts())
-def test_order_22_entropic_blend_mle(given_counts) -> None:
-    y, n = given_counts
-    found = [levels.estimate_p_max(y, n, method=method) for method in IN_ORDER]
-    assert 0.5 <= found[0] <= found[1] <= found[2] <= 1.0
-
-
 @pytest.mark.parametrize("n", [*range(0, 60), 999, 1000])
 def test_order_22_holds_for_every_count_of_a_node(n: int) -> None:
     y = np.arange(n + 1)
@@ -120,15 +113,6 @@ def test_fact_2_the_mle_overestimates(n: int, p: Fraction) -> None:
     assert expected > max(p, 1 - p)
 
 
-@given(counts())
-def test_either_class_may_be_counted(given_counts) -> None:
-    y, n = given_counts
-    assume(n - (n - y) == y)
-    for method in METHODS:
-        one, other = levels.estimate_p_max([y, n - y], n, method=method)
-        assert one == other
-
-
 def test_example_2_of_the_paper() -> None:
     assert levels.estimate_p_max(5, 7, method="mle") == pytest.approx(5 / 7, abs=1e-16)
     assert levels.estimate_p_max(5, 7, method="entropic") == pytest.approx(2 / 3, abs=1e-15)
@@ -144,15 +128,6 @@ def test_the_weight_leads_from_entropic_to_mle(given_counts, weight: float) -> N
     mixed = levels.estimate_p_max(y, n, weight=[0.0, weight, 1.0])
     expected = [low, weight * high + (1 - weight) * low, high]
     np.testing.assert_allclose(mixed, expected, rtol=0, atol=3e-16)
-
-
-def test_a_method_is_added_by_naming_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "laplace", lambda y_max, n: (y_max + 1) / (n + 2))
-    assert levels.estimate_p_max([0, 2, 0], [4, 4, 0], method="laplace").tolist() == [
-        5 / 6,
-        0.5,
-        0.5,
-    ]
 
 
 @pytest.mark.parametrize(

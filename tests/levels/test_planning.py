@@ -26,12 +26,6 @@ def test_the_answer_is_the_first_n_that_reaches_both_levels(
     assert found == by_trying(p, sure, useful)
 
 
-def test_table_1_and_the_text_under_table_2() -> None:
-    assert sample_size(0.75, utility=0.70) == 7  # the paper's 5 holds after rounding only
-    assert sample_size(0.75, confidence=0.95) == 9
-    assert sample_size(0.75, confidence=0.84375) == 3  # reached exactly
-
-
 def test_the_lower_end_of_a_range_counts() -> None:
     assert sample_size((0.6, 0.9), confidence=0.95) == sample_size(0.6, confidence=0.95) == 67
 
@@ -48,10 +42,6 @@ def test_what_a_coin_reaches_needs_no_rows() -> None:
     assert sample_size(0.7, confidence=0.5) == 0
     assert sample_size(0.5, utility=0.5) == 0
     assert sample_size(0.5, confidence=0.5, utility=0.5) == 0
-
-
-def test_a_pure_class_needs_one_row() -> None:
-    assert sample_size(1.0, confidence=1.0, utility=1.0) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Diff: what changes from one tree to another, in rules, decisions and accuracy."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
 from sureleaf.comparison import mcnemar
 from tests.naive.tree_diff import count_changes
-
-COLUMNS = ["age", "colour", "income"]
 
 
 def table(seed: int, n: int) -> tuple[list[list[Any]], np.ndarray]:
@@ -160,26 +157,6 @@ def test_costs_decide_and_compare() -> None:
     assert found.comparison is not None
     assert found.comparison.measure == "cost"
     assert found.comparison.values == pytest.approx(tuple(paid))
-
-
-def test_columns_are_matched_by_name() -> None:
-    pd = pytest.importorskip("pandas")
-    X, y = table(0, 250)
-    frame = pd.DataFrame(X, columns=COLUMNS)
-    old = TreeClassifier(levels_from="training").fit(frame, y)
-    new = TreeClassifier(levels_from="training").fit(frame[COLUMNS[::-1]], y)
-    found = sureleaf.diff(old, new, frame)
-    assert found.changed == 0
-    assert found.rules == ()
-
-
-def test_a_diff_is_json() -> None:
-    X, y = table(5, 100)
-    document = sureleaf.diff(grown(0), grown(1), X, y).to_dict()
-    again = json.loads(json.dumps(document, allow_nan=False))
-    assert again["rows"] == 100
-    for side in ("old", "new"):
-        assert sum(line["n"] for line in again[side] if line["leaf"]) == 100
 
 
 def test_what_cannot_be_compared_is_named() -> None:

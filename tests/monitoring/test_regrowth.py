@@ -70,19 +70,6 @@ def test_tables_of_other_types_are_joined() -> None:
     assert len(_join([[1, 2]], np.array([[3, 4]]))) == 2
 
 
-def test_frames_with_categories_and_further_columns() -> None:
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(3)
-    X, y = rows(rng, 400)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    frame["kind"] = np.where(X[:, 2] > 0.5, "x", "y")
-    tree = fitted(frame[:200], y[:200])
-    later = frame[200:].assign(further=1.0)
-    with pytest.warns(UserWarning, match="further"):
-        found = keep_or_regrow(tree, later, y[200:], old_X=frame[:200], old_y=y[:200])
-    assert found.n_old == 200
-
-
 def test_what_cannot_be_judged_is_named() -> None:
     rng = np.random.default_rng(4)
     X, y = rows(rng, 200)

@@ -11,7 +11,6 @@ from scipy.stats import beta
 import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
 from sureleaf.exports import from_json
-from sureleaf.monitoring.updates import posterior_accuracy
 
 KINDS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -151,15 +150,6 @@ def test_two_updates_are_one(n_classes: int) -> None:
     np.testing.assert_allclose(once.leaves().confidence[same], twice.leaves().confidence[same])
 
 
-def test_posterior_of_more_classes_sums_to_1() -> None:
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(4), 6)
-    counts = rng.integers(0, 20, (6, 4)).astype(float)
-    found = posterior_accuracy(shares, np.full(6, 7.0), counts)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    np.testing.assert_allclose(posterior_accuracy(shares, np.full(6, 7.0), 0 * counts), shares)
-
-
 def test_rows_that_the_tree_has_seen_are_refused() -> None:
     X, y = table(0, 300)
     tree = TreeClassifier(random_state=0).fit(X, y)
@@ -220,13 +210,6 @@ def test_an_updated_tree_survives_a_file_and_json(
         assert again.leaf_counts_.n.sum() == pytest.approx(updated.leaf_counts_.n.sum() + 50)
 
 
-def test_the_table_of_leaves_says_what_levels_come_from() -> None:
-    updated = sureleaf.update(fitted(), *table(1, 200))
-    notes = " ".join(updated.leaves().notes())
-    assert "and 200 rows of updates, which did not grow the tree" in notes
-    assert updated.with_cost([[0, 1], [3, 0]]).model_.evidence.n_updated == 200
-
-
 @pytest.mark.parametrize("levels_from", ["cross_fit", "honest"])
 def test_rows_of_updates_certify_the_tree(levels_from: str) -> None:
     tree = fitted(levels_from=levels_from)
@@ -242,14 +225,6 @@ def test_rows_of_updates_certify_the_tree(levels_from: str) -> None:
         sureleaf.update(updated.certify(*table(3, 80)), *table(4, 90)).certificate().n_certifying
         == 90
     )
-
-
-def test_weighted_rows_certify_nothing() -> None:
-    X, y = table(1, 200)
-    updated = sureleaf.update(fitted(), X, y, np.full(200, 2.0))
-    assert updated.leaf_counts_.n.sum() == pytest.approx(700)
-    with pytest.raises(InvalidArgumentError, match="weights"):
-        updated.certificate()
 
 
 def test_class_weights_of_the_fit_weigh_new_rows() -> None:

@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier, Watch
 from sureleaf.monitoring.watch import rare_shares
 from tests.naive.watch import watch_slowly
@@ -181,14 +180,6 @@ def test_a_change_is_dated_by_the_rows_and_not_by_their_labels():
     assert 350 <= since[np.isfinite(since)].max() <= 650
 
 
-def test_a_key_that_has_its_label_is_not_counted_again():
-    X, y = table(12, 200)
-    watch = Watch(fitted()).add(X, y, keys=range(200))
-    watch.add(X[::-1], y[::-1], keys=range(199, -1, -1))
-    watch.label(y, keys=range(200))
-    assert (watch.counts.n_rows, watch.counts.n_labelled) == (200, 200)
-
-
 def test_labels_of_rows_that_never_came_are_refused():
     watch = Watch(fitted()).add(*table(12, 50), keys=range(50))
     with pytest.raises(InvalidArgumentError, match="got 99 too"):
@@ -209,13 +200,6 @@ def test_rows_of_the_fit_are_refused():
     X, y = table(0, 900)
     with pytest.raises(InvalidArgumentError, match="not seen"):
         Watch(fitted()).add(X, y)
-
-
-def test_equal_rows_one_by_one_are_counted():
-    watch = Watch(fitted())
-    for _ in range(30):
-        watch.add([[0.1, 0.2]], [0])
-    assert watch.counts.n_rows == 30
 
 
 def test_new_categories_and_missing_values_are_counted_by_column():
@@ -266,13 +250,6 @@ def test_sites_that_cannot_be_one_population_are_refused(other, problem):
         Watch(fitted()).add(*table(14, 300)) + other()
 
 
-def test_sites_with_the_same_key_are_refused():
-    one = Watch(fitted()).add(*table(14, 40), keys=range(40))
-    two = Watch(fitted()).add(*table(15, 40), keys=range(39, 79))
-    with pytest.raises(InvalidArgumentError, match="same key"):
-        one + two
-
-
 def test_arguments_that_cannot_be_watched_are_refused():
     with pytest.raises(InvalidTypeError, match="fitted TreeClassifier"):
         Watch("tree")
@@ -301,27 +278,10 @@ def test_arguments_that_cannot_be_watched_are_refused():
     assert watch.counts.n_rows == 0
 
 
-def test_leaves_that_were_never_right_or_always_are_watched():
-    X = table(21, 800)[0]
-    watch = Watch(fitted())
-    right = watch.decisions[np.searchsorted(watch.model.tree.leaf_ids, fitted().apply(X))]
-    watch.add(X[:400], right[:400]).add(X[400:], 1 - right[400:])
-    assert (watch.leaves().verdict == "changed").all()
-    assert (Watch(fitted()).add(X, 1 - right).leaves().accuracy == 0).all()
-
-
 def test_a_tree_with_training_levels_is_watched_with_a_warning():
     tree = TreeClassifier(levels_from="training", random_state=0).fit(*table(0, 200))
     assert "training rows" in Watch(tree).add(*table(24, 50)).sentences()[1]
     assert "training rows" not in " ".join(Watch(fitted()).sentences())
-
-
-def test_a_tree_of_one_leaf_is_watched():
-    tree = TreeClassifier(max_leaves=1, levels_from="honest").fit(*table(0, 200))
-    X, y = table(19, 3000)
-    watch = Watch(tree).add(X, np.where(np.arange(3000) > 1000, 1 - tree.predict(X), y))
-    assert watch.alarm
-    assert watch.leaves().verdict.tolist() == ["changed"]
 
 
 def shops(seed: int, n: int) -> tuple[Any, Any]:
@@ -348,14 +308,6 @@ def test_few_categories_hardly_widen_the_limits_of_a_share():
     model = tree.model_
     assert model.schema.columns[int(model.tree.feature[0])].name == "place"
     assert rare_shares(model) == pytest.approx([2 / 900] * 2)
-
-
-def test_an_updated_tree_is_watched_from_its_counts():
-    X, y = table(20, 400)
-    updated = sureleaf.update(fitted(), X, y)
-    assert (Watch(updated).promise.least > Watch(fitted()).promise.least).all()
-    with pytest.raises(InvalidArgumentError, match="not seen"):
-        Watch(updated).add(X, y)
 
 
 def test_no_alarm_more_often_than_alpha_while_nothing_changes():

@@ -13,7 +13,7 @@ from rich.console import Console
 from scipy import stats
 
 from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, measures
-from sureleaf.reproduce import Basis, CellVerdict, chawla2006
+from sureleaf.reproduce import Basis, chawla2006
 from sureleaf.reproduce.chawla2006 import text
 from sureleaf.reproduce.chawla2006.experiment import (
     BASELINE,
@@ -24,10 +24,9 @@ from sureleaf.reproduce.chawla2006.experiment import (
     TEST_SHARE,
     run_experiment,
 )
-from sureleaf.reproduce.chawla2006.printed import DATASETS, TABLE_3, read_dataset, table_1
+from sureleaf.reproduce.chawla2006.printed import DATASETS, TABLE_3, read_dataset
 from sureleaf.studies import StudyResults
 from tests.cli.command import sureleaf_here
-from tests.shared_files import SHARED, needs_shared
 
 
 @pytest.fixture(scope="module")
@@ -219,12 +218,6 @@ def test_a_missing_directory_or_file_is_named(tmp_path):
         chawla2006.reproduce(tmp_path)
 
 
-@needs_shared
-def test_table_1_agrees_with_the_files():
-    part = table_1([read_dataset(name, SHARED / "data") for name in DATASETS])
-    assert part.counts[CellVerdict.AGREES] == len(part.cells) == 15
-
-
 # ---- tables of one's own -------------------------------------------------------------------------
 
 
@@ -243,12 +236,6 @@ def test_the_experiment_runs_on_tables_of_ones_own(directory, tmp_path):
     }
     correlation = found["correlations"][0]
     assert {"pair", "of_measures", "of_their_ranks"} < set(correlation)
-
-
-def test_the_text_of_ones_own_tables_has_no_printed_figures(experiment):
-    shown = "\n".join(str(part) for part in text.experiment_text(experiment))
-    assert "All measures" in shown
-    assert "Hypothesis" not in shown
 
 
 def test_the_rarer_class_is_positive(directory):

@@ -458,14 +458,7 @@ def read_label(text: str | None, y: Any) -> Any:
 
 
 def read_names(texts: Iterable[str], y: Any) -> dict[Any, str]:
-    """Return the names of classes that are written as CLASS=NAME.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_names(["1=default", "0=paid"], np.array([0, 1]))
-    {1: 'default', 0: 'paid'}
-    """
+    """Return the names of classes that are written as CLASS=NAME."""
     labels, names = _labels_by_text(y), {}
     for text in texts:
         label, equals, name = text.partition("=")
@@ -492,12 +485,6 @@ def read_cost(text: str, y: Any = None) -> list[list[float]]:
     """Return the cost matrix in a text ("0,5;1,0" or JSON), or in a file that holds such a text.
 
     Without labels, its size is not checked here.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_cost("0,5;1,0", np.array(["bad", "good"]))
-    [[0.0, 5.0], [1.0, 0.0]]
     """
     path = Path(text)
     try:
@@ -556,15 +543,7 @@ _DESIGNS = ("kfold", "holdout", "repeated", "leave-one-out", "bootstrap")
 def read_design(
     design: str | None = None, folds: int | None = None, repeats: int | None = None
 ) -> "Design":
-    """Return the design of this name, by default ``kfold``.
-
-    Examples
-    --------
-    >>> read_design(None, 5, 2)
-    KFold(n_splits=5, repeats=2, stratified=True, resample='none', time_ordered=False)
-    >>> read_design("holdout=0.2").test
-    0.2
-    """
+    """Return the design of this name, by default ``kfold``."""
     from sureleaf import designs
 
     name, has_share, share = (design or "kfold").partition("=")

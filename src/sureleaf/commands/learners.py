@@ -183,13 +183,7 @@ class TreeOptions:
             raise InvalidArgumentError(f"{next(iter(self.written.values()))} {reason}")
 
     def make(self, **others: Any) -> Any:
-        """Return the classifier; the others are its ``cost``, ``n_jobs`` and ``random_state``.
-
-        Examples
-        --------
-        >>> TreeOptions({"pruning": None}).make(random_state=0)
-        TreeClassifier(pruning=None, random_state=0)
-        """
+        """Return the classifier; the others are its ``cost``, ``n_jobs`` and ``random_state``."""
         if self.bagged is None:
             return self._tree(self.parameters, others)
         from sureleaf.estimators.bagged_trees import FOREST_TREE
@@ -268,14 +262,6 @@ def fitted_for(model: Any, cost: list[list[float]] | None) -> Any:
     """Return a classifier that is fitted for the costs, if it is ours and prunes by costs.
 
     Others are only decided by them.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> fitted_for(TreeClassifier(), [[0, 5], [1, 0]])
-    TreeClassifier(cost=[[0, 5], [1, 0]])
-    >>> fitted_for(TreeClassifier.c45(), [[0, 5], [1, 0]]).cost is None
-    True
     """
     if cost is None or getattr(model, "cost", cost) is not None:
         return model

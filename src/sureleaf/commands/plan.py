@@ -300,13 +300,6 @@ def plan_splits(splits: dict[str, CandidateSplit], *, p_max: float | None = None
     """Compare splits of a node with no split, by the number of rows of the node.
 
     Without the p_max of the node it is the smallest one that all splits allow.
-
-    Examples
-    --------
-    >>> from sureleaf.levels.competing_splits import CandidateSplit
-    >>> plan = plan_splits({"A": CandidateSplit((0.9, 0.1), (0.75, 0.75))})
-    >>> round(plan.p_max, 6), [(one.from_rows, one.split) for one in plan.best[:2]]
-    (0.7, [(1, 'no split'), (2, 'A')])
     """
     allowed = unsplit_p_max(list(splits.values())) if p_max is None else [p_max]
     named = {_NO_SPLIT: checked_split([1.0], allowed[:1]), **splits}
@@ -391,13 +384,6 @@ def plan_rows(
     The interval is Clopper and Pearson's. The rate is the expected error rate, the lower of the two
     for a difference; by default the one that needs the most rows. By default the discordance is
     that of two models whose errors are independent.
-
-    Examples
-    --------
-    >>> plan_rows(half_width=0.02, rate=0.1).answer()
-    'An interval of ± 0.02 around a rate near 0.1 needs 914 test rows.'
-    >>> plan_rows(difference=0.02, rate=0.1, independent=True).answer()
-    'To detect a difference of 0.02 with power 0.8, each model needs 3,841 test rows.'
     """
     questions = []
     if half_width is not None:

@@ -64,13 +64,7 @@ class PredictionSummary:
 
 
 def output_format(path: str | os.PathLike[str]) -> str:
-    """Return the format of a file of predictions, by its name.
-
-    Examples
-    --------
-    >>> output_format("out.parquet"), output_format("-")
-    ('parquet', 'csv')
-    """
+    """Return the format of a file of predictions, by its name."""
     name = Path(path).name.lower()
     kind = next((kind for end, kind in _FORMATS.items() if name.endswith(end)), None)
     if kind is None and (name == "-" or Path(path).is_char_device() or Path(path).is_fifo()):
@@ -96,15 +90,6 @@ def predict_rows(
     agreement of bagged trees, than `abstain_below`), one column ``p_CLASS`` per class,
     ``confidence`` (or ``agreement``), ``utility`` and ``leaf``; with the prediction sets by node,
     as `TreeModel.node_sets` returns them, one column ``set_CLASS`` per class.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from sureleaf import TreeClassifier
-    >>> rows = pyarrow.table({"n": list(range(40))})
-    >>> model = TreeClassifier().fit(rows, ["no"] * 20 + ["yes"] * 20)
-    >>> predict_rows(model, rows)[0].column_names
-    ['prediction', 'p_no', 'p_yes', 'confidence', 'utility', 'leaf']
     """
     import pyarrow as pa
 
@@ -168,18 +153,6 @@ def write_predictions(
 
     `kind` is what `output_format` returns, and `shown` whether to show the progress. In CSV, text
     that a spreadsheet would run gets an apostrophe (see `without_formulas`), unless `formulas`.
-
-    Examples
-    --------
-    >>> import io, pyarrow
-    >>> from sureleaf import TreeClassifier
-    >>> table = pyarrow.table({"n": list(range(40))})
-    >>> model = TreeClassifier().fit(table, ["no"] * 20 + ["yes"] * 20)
-    >>> out = io.BytesIO()
-    >>> write_predictions(model, RowStream(iter([table])), out, "csv").rows
-    40
-    >>> out.getvalue().splitlines()[0]
-    b'"prediction","p_no","p_yes","confidence","utility","leaf"'
     """
     summary = PredictionSummary()
     writer = None

@@ -137,15 +137,7 @@ TESTS: dict[str, Callable[[Sequence[str], float, int | None], PublishedTest]] = 
 def read_test(
     question: str, values: Sequence[str], *, level: float = 0.95, rows: int | None = None
 ) -> PublishedTest:
-    """Return the test of a question, whose values are as they were written.
-
-    Examples
-    --------
-    >>> read_test("rate", ["76/100"]).answer
-    'The true rate is between 66.8 % and 83.3 % (95 % interval).'
-    >>> read_test("mcnemar", ["7", "18"]).answer
-    'The accuracy of the first is lower than that of the second (p = 0.029).'
-    """
+    """Return the test of a question, whose values are as they were written."""
     if rows is not None and question != "mcnemar":
         raise InvalidArgumentError(f"--rows goes with mcnemar; got it with {question}.")
     return TESTS[question](values, level, rows)

@@ -446,13 +446,7 @@ def _row_count(n: float) -> str:
 
 
 def largest_leaves(n: NDArray[np.float64], most: int | None) -> list[int]:
-    """Return the indices of the leaves with the most rows, in the order of the tree.
-
-    Examples
-    --------
-    >>> largest_leaves(np.array([3.0, 9.0, 0.0, 5.0]), 2)
-    [1, 3]
-    """
+    """Return the indices of the leaves with the most rows, in the order of the tree."""
     indices: list[int] = np.sort(np.argsort(-n, kind="stable")[:most]).tolist()
     return indices
 
@@ -662,14 +656,7 @@ def _low_is_good(summary: "EvaluationSummary") -> Iterator[Text]:
 
 
 def design_text(design: Any) -> str:
-    """Say in a few words how rows were held out.
-
-    Examples
-    --------
-    >>> from sureleaf.designs import Holdout, KFold
-    >>> design_text(KFold(10, repeats=3)), design_text(Holdout())
-    ('10 folds, 3 times', '33 % of the rows held out')
-    """
+    """Say in a few words how rows were held out."""
     options = design.to_dict()
     repeats = options.get("repeats", 1)
     times = f", {repeats} times" if repeats > 1 else ""

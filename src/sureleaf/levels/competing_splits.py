@@ -125,21 +125,8 @@ def best_splits(n: FloatArray, values: FloatArray) -> tuple[Best, ...]:
 
     Of equal splits, the first is the best. By (5) the level of a node rises with odd numbers of
     rows only, so close to a crossing two splits may lead in turn. A split that leads at one number
-    only, between two of another split, is left out.
-
-    Parameters
-    ----------
-    n : ndarray
-        Ascending numbers of rows.
-    values : ndarray
-        One row per split, its levels.
-
-    Examples
-    --------
-    >>> whole, split = CandidateSplit((1.0,), (0.7,)), CandidateSplit((0.9, 0.1), (0.75, 0.75))
-    >>> n = np.arange(1.0, 100.0)
-    >>> best_splits(n, split_levels("utility", n, [whole, split]))
-    (Best(rows=1, split=0), Best(rows=2, split=1))
+    only, between two of another split, is left out. `n` has ascending numbers of rows, and `values`
+    the levels of each split in a line.
     """
     winner = (values >= values.max(axis=0) - _ROUNDING).argmax(axis=0)
     for at in range(1, len(winner) - 1):

@@ -63,19 +63,8 @@ def wilson(successes: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> Interv
     """Return Wilson's interval: the p with |successes / n - p| <= z sqrt(p (1 - p) / n).
 
     It lies within 0 and 1 and has a positive width at 0 and n successes. Its coverage is close
-    to the level on average over p, but not at least the level for every p.
-
-    Parameters
-    ----------
-    successes, n : array_like
-        Rows counted and rows in total, fractions allowed. Without rows the interval is [0, 1].
-    level : float
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    Interval
-        ``(low, high)``, floats for scalars, arrays of the broadcast shape otherwise.
+    to the level on average over p, but not at least the level for every p. Counts may be
+    fractional. Without rows the interval is [0, 1].
 
     References
     ----------
@@ -108,8 +97,6 @@ def clopper_pearson(
     successes: ArrayLike, n: ArrayLike, *, level: float = 0.95
 ) -> Interval[Numbers]:
     """Return the interval of Clopper and Pearson, whose coverage is at least the level.
-
-    Parameters as for `wilson`.
 
     References
     ----------

@@ -71,14 +71,7 @@ def log_bets(gains: ArrayLike) -> FloatArray:
 
 
 def log_capital(counts: NDArray[Any], bets: FloatArray) -> FloatArray:
-    """Return the logarithm of the capital after these counts, whose last axis is the outcomes.
-
-    Examples
-    --------
-    >>> bets = log_bets([0.5, -0.5])
-    >>> log_capital(np.array([[0.0, 0.0], [20.0, 4.0]]), bets).round(2)
-    array([0.  , 4.44])
-    """
+    """Return the logarithm of the capital after these counts, whose last axis is the outcomes."""
     grown = counts @ bets.T
     most = grown.max(axis=-1, keepdims=True)  # scipy's logsumexp takes four times as long
     capital: FloatArray = most[..., 0] + np.log(np.exp(grown - most).mean(axis=-1))
@@ -115,13 +108,7 @@ def start_times(first: int, last: int) -> list[int]:
 
 
 def start_share(index: int) -> float:
-    """Return the part of alpha of a start: a half for the first; all parts sum to 1.
-
-    Examples
-    --------
-    >>> [round(start_share(k), 3) for k in range(4)]
-    [0.5, 0.25, 0.083, 0.042]
-    """
+    """Return the part of alpha of a start: a half for the first; all parts sum to 1."""
     return 0.5 if index == 0 else 0.5 / (index * (index + 1))
 
 

@@ -242,10 +242,6 @@ def diff(
     margin, level
         As for `sureleaf.compare`.
 
-    Returns
-    -------
-    Diff
-
     Examples
     --------
     >>> import sureleaf

@@ -122,10 +122,6 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
     n_folds, n_jobs, random_state
         Folds of the new rows, threads of a fit, and the seed of the folds.
 
-    Returns
-    -------
-    Regrowth
-
     Examples
     --------
     >>> import sureleaf

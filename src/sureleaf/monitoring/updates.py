@@ -185,12 +185,6 @@ def posterior_accuracy(shares: FloatArray, strength: FloatArray, counts: FloatAr
 
     What was known is a Dirichlet distribution with these shares as its mean, worth so many rows;
     counts are added to it.
-
-    Examples
-    --------
-    >>> known, rows = np.array([[0.75, 0.25]]), np.array([8.0])
-    >>> posterior_accuracy(known, rows, np.array([[0.0, 8.0]]))
-    array([[0.375, 0.625]])
     """
     total = strength + counts.sum(axis=1)
     accuracy: FloatArray = (shares * strength[:, np.newaxis] + counts) / total[:, np.newaxis]

@@ -470,11 +470,6 @@ class Watch:
         source : str, optional
             What the rows are, such as the digest of a file: the same cannot be added twice. By
             default their cells, if there are 16 different rows or more.
-
-        Returns
-        -------
-        Watch
-            Itself.
         """
         table = self.model.encode(X, estimator="Watch", warn=False)
         codes = self._codes(y, table.n_rows)
@@ -509,11 +504,6 @@ class Watch:
             Labels; None or NaN for one that is still not known.
         keys : array-like
             The keys with which the rows were added.
-
-        Returns
-        -------
-        Watch
-            Itself.
         """
         keys = _plain_values(keys)
         codes = self._codes(y, len(keys))

@@ -35,22 +35,9 @@ DOCUMENTS = {
 
 
 def reproduce(document: str) -> Reproduction:
-    """Recompute a source document and compare every printed figure.
+    """Recompute a source document, a key of `DOCUMENTS`, and compare every printed figure.
 
-    Parameters
-    ----------
-    document : str
-        A key of `DOCUMENTS`.
-
-    Returns
-    -------
-    Reproduction
-        Its parts (tables, examples, passages), each with its cells.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the document is not in `DOCUMENTS`.
+    The result has parts (tables, examples, passages), each with its cells.
 
     Examples
     --------

@@ -68,14 +68,7 @@ Scalar = float | NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Computed:
-    """A recomputed value.
-
-    Examples
-    --------
-    >>> value = by_library(0.5467)
-    >>> value.explains(0.55, decimals=2), value.explains(0.54, decimals=2)
-    (True, False)
-    """
+    """A recomputed value."""
 
     value: float
     basis: Basis  # who computed it
@@ -111,13 +104,7 @@ def by_arithmetic(value: Scalar, standard_error: float | None = None) -> Compute
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """One printed figure beside its recomputed value.
-
-    Examples
-    --------
-    >>> check_cell("n=9", ".60", 0.54, 2, by_library(0.5467))
-    PrintedCell(n=9, .60: printed .54, defined .55, other computation, truncated instead of rounded)
-    """
+    """One printed figure beside its recomputed value."""
 
     row: str
     column: str

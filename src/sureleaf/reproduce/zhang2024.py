@@ -87,18 +87,6 @@ def confidence_from_independent_counts(n: int, share: float, success: float) -> 
     Tables 3 to 8 use N ~ Bin(n, share) and Y ~ Bin(n, share * p_max). Tables 11 to 14 use
     N ~ Bin(n_j, n_j / 14) and Y ~ Bin(n_j, p_max). Both compare Y with N / 2 as if Y and N were
     independent. In (9), Y given N = m is Bin(m, p_max).
-
-    Parameters
-    ----------
-    n : int
-        Number of trials of both counts.
-    share, success : float
-        Their probabilities.
-
-    Examples
-    --------
-    >>> round(confidence_from_independent_counts(5, 0.5, 0.5 * 0.6), 4)  # first cell of Table 3
-    0.5358
     """
     sizes = binomial_probabilities(n, share)[1:]
     successes = binomial_probabilities(n, success)
@@ -129,11 +117,6 @@ def gini_with_last_squares_added(nodes: Sequence[tuple[int, int]]) -> float:
 
     Table 15 prints this for the two splits with three nodes. Each node is given as its number of
     rows and of successes.
-
-    Examples
-    --------
-    >>> round(gini_with_last_squares_added([(5, 2), (4, 4), (5, 3)]), 4)
-    0.7143
     """
     n, y = np.array(nodes, dtype=np.float64).T
     squares = (y**2 + (n - y) ** 2) / n**2
@@ -383,13 +366,7 @@ _OWN_ROWS = (
 
 
 def golf_node_counts(column: str) -> dict[str, tuple[int, int]]:
-    """Count rows and rows with "Yes" for each value of a column of Table 10.
-
-    Examples
-    --------
-    >>> golf_node_counts("Outlook")
-    {'Rainy': (5, 2), 'Overcast': (4, 4), 'Sunny': (5, 3)}
-    """
+    """Count rows and rows with "Yes" for each value of a column of Table 10."""
     content = printed_table(10)
     index, play = content["columns"].index(column), content["columns"].index("Play Golf")
     counts: dict[str, tuple[int, int]] = {}

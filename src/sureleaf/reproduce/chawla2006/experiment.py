@@ -129,24 +129,11 @@ def run_experiment(
     n_jobs: int = 1,
     report_progress: Callable[[StatusCounts], None] | None = None,
 ) -> "Experiment":
-    """Fit and evaluate every method on every table.
+    """Fit and evaluate every method on every table of two classes.
 
-    Parameters
-    ----------
-    tables : sequence of DataSet
-        With two classes each.
-    repeats : int
-        How often 30 % of the rows are held out.
-    seed : int
-        Of the rows that are held out.
-    floor : float
-        What a probability of zero counts as in NCE.
-    store : path or URL, optional
-        Where predictions are kept, so that an interrupted run can go on; by default nowhere.
-    n_jobs : int
-        Worker processes.
-    report_progress : callable, optional
-        Called with the status of the study about once in a second.
+    Of each, 30 % of the rows are held out `repeats` times. The store, a path or URL, keeps
+    predictions, so that an interrupted run can go on; by default they are not kept. The progress is
+    reported about once in a second.
     """
     design = RepeatedHoldout(repeats, TEST_SHARE)
     study = Study("chawla2006", tables, _learners(), design, seed, measures=("nce",))
