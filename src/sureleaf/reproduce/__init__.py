@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 DOCUMENTS = {
-    "zhang2024": "sureleaf.reproduce.zhang2024",
+    "zhang2024": "sureleaf.reproduce.zhang",
     "xu2022": "sureleaf.reproduce.xu2022",
     "aw": "sureleaf.reproduce.aw",
 }

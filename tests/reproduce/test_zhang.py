@@ -9,8 +9,8 @@ import pytest
 
 from sureleaf import levels
 from sureleaf.reproduce import CellVerdict, Computed, reproduce
-from sureleaf.reproduce import zhang2024 as tables
-from sureleaf.reproduce.zhang2024 import (
+from sureleaf.reproduce import zhang as tables
+from sureleaf.reproduce.zhang import (
     golf_node_counts,
     likelihoods,
     printed_table,

@@ -1,6 +1,6 @@
 """The tables, examples and figures of Zhang (2024) recomputed.
 
-``zhang2024.json`` holds the printed figures. Equation numbers are those of the reference. Many of
+``zhang.json`` holds the printed figures. Equation numbers are those of the reference. Many of
 its tables do not follow its definitions. The section on alternative computations has the formulas
 that they follow instead; these explain printed figures and have no other use.
 
@@ -61,7 +61,7 @@ def reproduce() -> Reproduction:
 
 def printed() -> dict[str, Any]:
     """Return all printed figures, and their source."""
-    return read_printed(__package__, "zhang2024.json")
+    return read_printed(__package__, "zhang.json")
 
 
 def printed_table(number: int) -> dict[str, Any]:
