@@ -48,16 +48,7 @@ _N_CORES: Final = os.cpu_count() or 1
 
 
 def check_choice(name: str, value: object, choices: Collection[object]) -> Any:
-    """Return the value if it is one of the choices.
-
-    Examples
-    --------
-    >>> check_choice("average", "macr", ("macro", "weighted"))
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: average must be one of 'macro', 'weighted'; got 'macr'.
-    Did you mean 'macro'?
-    """
+    """Return the value if it is one of the choices."""
     if isinstance(value, list | dict | np.ndarray) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         words = [choice for choice in choices if isinstance(choice, str)]
@@ -75,16 +66,7 @@ def check_number(
     whole: bool = False,
     open_low: bool = False,
 ) -> None:
-    """Raise unless the value is a number within the bounds.
-
-    Examples
-    --------
-    >>> check_number("min_confidence", 95, low=0, high=1)
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: min_confidence must be a number at least 0 and at most 1;
-    got 95. Did you mean 0.95?
-    """
+    """Raise unless the value is a number within the bounds."""
     kind = Integral if whole else Real
     is_number = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
     inside = is_number and low <= value <= high and not (open_low and value == low)  # type: ignore[operator]
@@ -121,15 +103,7 @@ def check_share(name: str, value: float) -> float:
 
 
 def check_level(level: float) -> float:
-    """Return the level of an interval as a float, strictly between 0 and 1.
-
-    Examples
-    --------
-    >>> check_level(95)
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.InvalidArgumentError: level must be between 0 and 1; got 95. Did you mean 0.95?
-    """
+    """Return the level of an interval as a float, strictly between 0 and 1."""
     return check_share("level", level)
 
 
@@ -142,11 +116,6 @@ def thread_count(n_jobs: Any, n_rows: int | None = None) -> int:
 
     Few rows to predict need one thread. joblib is not asked then, because it reads the limits of
     the machine anew each time, which takes longer than to predict a row.
-
-    Examples
-    --------
-    >>> thread_count(1)
-    1
     """
     if n_jobs is not None:
         is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
@@ -168,12 +137,6 @@ def child_process(program: str, *arguments: str) -> tuple[list[str], dict[str, s
 
     A plain ``python -c`` would first look in the current folder, where others may have put files
     that have the names of modules.
-
-    Examples
-    --------
-    >>> command, environment = child_process("print(1)")
-    >>> command[1:]
-    ['-P', '-c', 'print(1)']
     """
     folders = [folder or os.getcwd() for folder in sys.path]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
@@ -181,13 +144,7 @@ def child_process(program: str, *arguments: str) -> tuple[list[str], dict[str, s
 
 
 def runs_elsewhere() -> bool:
-    """Return whether joblib's active back end sends work to other machines: Dask, Ray or Spark.
-
-    Examples
-    --------
-    >>> runs_elsewhere()
-    False
-    """
+    """Return whether joblib's active back end sends work to other machines: Dask, Ray or Spark."""
     from joblib.parallel import get_active_backend
 
     backend, _ = get_active_backend()
@@ -225,11 +182,6 @@ def read_labels(name: str, labels: ArrayLike) -> LabelArray:
     """Return labels as an array of one dimension, without missing ones.
 
     Object arrays of one kind of label become arrays of that kind, which compare much faster.
-
-    Examples
-    --------
-    >>> read_labels("y", ["a", "b"]).tolist()
-    ['a', 'b']
     """
     array = np.asarray(labels)
     if array.dtype.kind == "f" and isinstance(labels, list | tuple):
@@ -293,11 +245,6 @@ def check_weights(
         Number of rows.
     ones_as_none : bool
         Whether weights that are all 1 become None, so that a fit takes the unweighted path.
-
-    Examples
-    --------
-    >>> check_weights([1, 2], 2).tolist()
-    [1.0, 2.0]
     """
     if sample_weight is None:
         return None
@@ -381,13 +328,7 @@ def _weight_numbers(given: Any) -> FloatArray:
 
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
-    """Return a copy of the groups as an array: one entry per row, none of them missing.
-
-    Examples
-    --------
-    >>> check_groups(["a", "a", "b"], 3).tolist()
-    ['a', 'a', 'b']
-    """
+    """Return a copy of the groups as an array: one entry per row, none of them missing."""
     if groups is None:
         return None
     array = np.array(groups)
@@ -415,11 +356,6 @@ def check_probabilities(probabilities: ArrayLike, n_classes: int) -> FloatArray:
     """Return predicted probabilities with one row per row and one column per class.
 
     One column is read as the probability of the second of two classes.
-
-    Examples
-    --------
-    >>> check_probabilities([0.25], 2).tolist()
-    [[0.75, 0.25]]
     """
     array = np.asarray(probabilities, dtype=np.float64)
     if array.ndim == 1 and n_classes == 2:
@@ -479,11 +415,6 @@ def check_range(
     """Return the numbers with NaN for elements that are not allowed; a bad scalar raises.
 
     With ``core=1`` a bad element of a single vector raises, too.
-
-    Examples
-    --------
-    >>> check_range("share", [0.2, -1.0], lambda x: x >= 0, "0 or more")
-    array([0.2, nan])
     """
     array = check_numbers(name, value)
     good = allowed(array)
@@ -528,14 +459,7 @@ def check_unit_interval(name: str, value: ArrayLike, *, core: int = 0) -> FloatA
 
 
 def check_distribution(name: str, value: ArrayLike) -> FloatArray:
-    """Check probabilities along the last axis: 0 or more, with sum 1 (within 1e-8, then scaled).
-
-    Examples
-    --------
-    >>> check_distribution("shares", [[0.25, 0.75], [0.5, 0.6]])
-    array([[0.25, 0.75],
-           [ nan,  nan]])
-    """
+    """Check probabilities along the last axis: 0 or more, with sum 1 (within 1e-8, then scaled)."""
     array = check_numbers(name, value)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise InvalidArgumentError(
@@ -556,14 +480,7 @@ def check_distribution(name: str, value: ArrayLike) -> FloatArray:
 def check_pairs(
     name: str, values: FloatArray, good: NDArray[np.bool_], expected: str, *, scalars: bool
 ) -> FloatArray:
-    """Return the values with NaN where a relation between two arguments fails; scalars raise.
-
-    Examples
-    --------
-    >>> y, n = np.array([2.0, 9.0]), np.array([5.0, 5.0])
-    >>> check_pairs("y", y, y <= n, "at most n", scalars=False)
-    array([ 2., nan])
-    """
+    """Return the values with NaN where a relation between two arguments fails; scalars raise."""
     if good.all():
         return values
     if scalars:

@@ -82,11 +82,6 @@ def is_interrupt(problem: BaseException | None) -> bool:
 
     Python turns an interrupt into a RuntimeError while it makes a class, as it does many times
     during the import of a library.
-
-    Examples
-    --------
-    >>> is_interrupt(ValueError()), is_interrupt(KeyboardInterrupt())
-    (False, True)
     """
     while problem is not None and not isinstance(problem, KeyboardInterrupt):
         problem = problem.__cause__ or problem.__context__
@@ -97,11 +92,6 @@ def shortened(message: str) -> str:
     """Return a message in which names and cells have at most 80 letters, if it is long.
 
     A cell of a table may have millions of letters, and an error would repeat them all.
-
-    Examples
-    --------
-    >>> len(shortened(f"got {'a' * 5_000_000!r}. Correct it."))
-    100
     """
     if len(message) <= _LONGEST_MESSAGE:
         return message

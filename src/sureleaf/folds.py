@@ -33,11 +33,6 @@ def assign_folds(
         Row numbers in random order.
     stratified : bool
         Whether every fold gets the class proportions of all rows.
-
-    Examples
-    --------
-    >>> assign_folds(np.array([0, 0, 1, 1]), 2, np.array([3, 0, 2, 1])).tolist()
-    [0, 1, 1, 0]
     """
     if stratified:
         order = order[np.argsort(classes[order], kind="stable")]
@@ -53,11 +48,6 @@ def assign_holdout(
 
     If stratified, each class gives its share of test rows; rows that are left over by rounding
     come from the classes with the largest remainders.
-
-    Examples
-    --------
-    >>> assign_holdout(np.array([0, 0, 1, 1]), 0.5, np.array([3, 0, 2, 1])).tolist()
-    [1, 0, 0, 1]
     """
     n = len(classes)
     size = min(max(round(test * n), 1), n - 1)
@@ -98,12 +88,6 @@ def assign_groups(
         Group codes in random order.
     stratified : bool
         Whether every part gets the class proportions of all rows, as closely as possible.
-
-    Examples
-    --------
-    >>> groups, halves = np.array([0, 0, 1, 1]), np.array([0.5, 0.5])
-    >>> assign_groups(np.zeros(4, int), groups, halves, np.array([1, 0])).tolist()
-    [1, 1, 0, 0]
     """
     columns = classes if stratified else np.zeros_like(classes)
     n_groups, n_columns = int(groups.max()) + 1, int(columns.max()) + 1
@@ -126,13 +110,7 @@ def assign_groups(
 
 
 def group_classes(classes: NDArray[np.integer], groups: IntArray) -> IntArray:
-    """Return the most frequent class of each group, so that `assign_folds` can assign groups.
-
-    Examples
-    --------
-    >>> group_classes(np.array([0, 1, 1, 0]), np.array([0, 0, 0, 1])).tolist()
-    [1, 0]
-    """
+    """Return the most frequent class of each group, so that `assign_folds` can assign groups."""
     counts = np.zeros((int(groups.max()) + 1, int(classes.max()) + 1))
     np.add.at(counts, (groups, classes), 1.0)
     most_frequent: IntArray = counts.argmax(axis=1).astype(np.int64)
@@ -146,12 +124,6 @@ def fold_numbers(
 
     A number of folds gives stratified folds that keep groups together. A splitter or an iterable of
     (train, test) is taken as it is, and must not test a row twice.
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 1, 1], dtype=np.int32)
-    >>> np.bincount(fold_numbers(labels, 2, seed=0)).tolist()
-    [2, 2]
     """
     n_rows = len(labels)
     if isinstance(cv, int | np.integer):
@@ -190,11 +162,6 @@ def enough_folds(fold_of: IntArray, *, least: int = 1) -> list[int]:
         The fold of each row, -1 for rows that no fold tests.
     least : int
         The fewest folds.
-
-    Examples
-    --------
-    >>> enough_folds(np.arange(1_000) % 4), enough_folds(np.arange(1_000_000) % 10, least=2)
-    ([0, 1, 2, 3], [0, 5])
     """
     folds, sizes = np.unique(fold_of[fold_of >= 0], return_counts=True)
     total = int(sizes.sum())

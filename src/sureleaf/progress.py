@@ -28,16 +28,7 @@ def progress_enabled(enabled: bool = True) -> Iterator[None]:
 
 @contextmanager
 def watched(tell: Callable[[float], None] | None) -> Iterator[None]:
-    """Tell the share that is done of every `track` inside the block, in place of a bar.
-
-    Examples
-    --------
-    >>> shares = []
-    >>> with watched(shares.append):
-    ...     _ = list(track("ab", total=2, what="Reading"))
-    >>> shares
-    [0.5, 1.0]
-    """
+    """Tell the share that is done of every `track` inside the block, in place of a bar."""
     before = getattr(_state, "tell", None)
     _state.tell = tell
     try:
@@ -73,11 +64,6 @@ def track(
     Yields
     ------
     item
-
-    Examples
-    --------
-    >>> list(track(range(3), total=3, what="Counting", shown=False))
-    [0, 1, 2]
     """
     total_cost = total if costs is None else sum(costs)
     tell = getattr(_state, "tell", None)
@@ -107,11 +93,6 @@ class ProgressBar:
         What is being done, in one word.
     total : float or None
         The amount of work; None if it is not known.
-
-    Examples
-    --------
-    >>> with ProgressBar("Counting", 3) as bar:
-    ...     bar.advance(2)
     """
 
     def __init__(self, what: str, total: float | None) -> None:

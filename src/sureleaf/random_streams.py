@@ -18,13 +18,7 @@ PARTITION, RESAMPLE, FIT, INTERVAL, CURVE, ROUND, HALF = range(7)
 
 
 def shuffled(n: int, seed: int, *key: int) -> IntArray:
-    """Return the row numbers 0 to n - 1 in random order.
-
-    Examples
-    --------
-    >>> shuffled(6, 0, 0, 0).tolist()
-    [3, 2, 4, 1, 5, 0]
-    """
+    """Return the row numbers 0 to n - 1 in random order."""
     return np.argsort(_raw(n, seed, key), kind="stable").astype(np.int64, copy=False)
 
 

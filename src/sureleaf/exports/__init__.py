@@ -42,13 +42,7 @@ def to_rules(model: Any) -> str:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its function, and the file name suffixes that choose it on the command line.
-
-    Examples
-    --------
-    >>> FORMATS["sql"].options
-    ('dialect', 'table', 'keep')
-    """
+    """A format: its function, and the file name suffixes that choose it on the command line."""
 
     write: Callable[..., str | bytes]
     suffixes: tuple[str, ...]

@@ -136,11 +136,6 @@ def plain_labels(classes: NDArray[Any]) -> list[Any]:
     """Return labels as Python's text, numbers, bools, dates and times.
 
     Times that differ by less than a microsecond become text, because Python has no such times.
-
-    Examples
-    --------
-    >>> plain_labels(np.array(["2024-02-29"], dtype="datetime64[ns]"))
-    [datetime.datetime(2024, 2, 29, 0, 0)]
     """
     # Python has no nanoseconds: tolist() would return integers.
     if classes.dtype.kind in "mM" and np.datetime_data(classes.dtype)[0] in ("ns", "ps", "fs"):

@@ -22,15 +22,12 @@ _QUOTED: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 # Spaces around a value are not part of the patterns: they would be tried in every way.
 _CELL: Final = re.compile(rf"\s*(?:({_QUOTED})\s*(,|$)|([^,]*)(,|$))")
 _ATTRIBUTE: Final = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(.+)", re.IGNORECASE)
-_SPARSE: Final = re.compile(rf"\s*(\d+)\s+(?:({_QUOTED})\s*(?:,|$)|([^,]*)(?:,|$))")
 _LINE: Final = re.compile(r"([^\r\n]*)(?:\r\n?|\n|$)")
 _ESCAPE: Final = re.compile(r"\\(.)")
 _NUMBERS: Final = ("numeric", "real", "integer")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r"}
 _BLOCK_CELLS: Final = 1 << 20
 """So many cells are text at a time, which needs more memory than numbers and codes."""
-_SPARSE_CELLS: Final = 25_000_000
-"""A file with sparse rows may have so many cells more than letters."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,6 @@ def read_arff(text: str, file_name: str) -> Any:
     attributes = _header(lines, file_name)
     rows: list[list[str | None]] = []
     blocks: list[list[Any]] = [[] for _ in attributes]
-    n_rows = 0
 
     def convert() -> None:
         for column, (block, attribute) in enumerate(zip(blocks, attributes, strict=True)):
@@ -80,24 +76,21 @@ def read_arff(text: str, file_name: str) -> Any:
         start = line.lstrip()
         if not start or start.startswith("%"):
             continue
-        cells = _sparse_cells(line, attributes) if start[0] == "{" else _cells(line)
-        if cells is None or len(cells) != len(attributes):
-            got = "another form" if cells is None else f"{len(cells)} values"
+        cells = _cells(line)
+        if start[0] == "{":
+            raise InvalidArgumentError(
+                f"line {number} of {file_name} must have all of its values; got a sparse row. "
+                "Convert the file, for example with Weka's filter SparseToNonSparse."
+            )
+        if len(cells) != len(attributes):
             raise InvalidArgumentError(
                 f"line {number} of {file_name} must have {len(attributes)} values, one per "
-                f"@attribute; got {got}. Correct the line."
-            )
-        n_rows += 1
-        if n_rows * len(attributes) > len(text) + _SPARSE_CELLS:
-            raise InvalidArgumentError(
-                f"{file_name} must have at most {len(text) + _SPARSE_CELLS:,} cells; got more in "
-                f"the first {n_rows:,} rows, and most of them are not written. Leave out columns."
+                f"@attribute; got {len(cells)} values. Correct the line."
             )
         rows.append(cells)
         if len(rows) * len(attributes) >= _BLOCK_CELLS:
             convert()
-    if rows or not n_rows:
-        convert()
+    convert()
     columns = [
         _with_dates(attribute, pa.chunked_array(block))
         for attribute, block in zip(attributes, blocks, strict=True)
@@ -142,40 +135,16 @@ def _attribute(line: str, number: int, file_name: str) -> _Attribute:
 
 
 def _cells(line: str) -> list[str | None]:
-    """Return the values of a line."""
+    """Return the values of a line as text; None for a question mark, a missing value."""
     cells: list[str | None] = []
     position, is_last = 0, False
     while not is_last:
         match = _CELL.match(line, position)
         assert match is not None, "anything up to the next comma is a value"
-        cells.append(_value(match[1], match[3]))
+        text = match[3].strip() if match[1] is None else match[1]
+        cells.append(None if text == "?" else _plain(text))
         position, is_last = match.end(), not (match[2] or match[4])
     return cells
-
-
-def _sparse_cells(line: str, attributes: list[_Attribute]) -> list[str | None] | None:
-    """Return the values of a line such as {1 5.5, 3 yes}; the others are 0 or the first one."""
-    inner = line.strip()
-    if not inner.endswith("}"):
-        return None
-    cells: list[str | None] = [
-        each.categories[0] if each.categories else "0" for each in attributes
-    ]
-    inner = inner[1:-1].rstrip()
-    position = 0
-    while position < len(inner):
-        match = _SPARSE.match(inner, position)
-        if match is None or int(match[1]) >= len(attributes):
-            return None
-        cells[int(match[1])] = _value(match[2], match[3])
-        position = match.end()
-    return cells
-
-
-def _value(quoted: str | None, bare: str) -> str | None:
-    """Return a value as text; None for a question mark, which means a missing value."""
-    text = bare.strip() if quoted is None else quoted
-    return None if text == "?" else _plain(text)
 
 
 def _plain(cell: str) -> str:

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files so that a reader never sees half of one, by one process at a time."""
 
 import os
 import secrets
@@ -51,7 +51,8 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 def _open_partial(path: Any, target: Path) -> tuple[Path, BinaryIO]:
     """Open the file that gets its name at the end, and remove those of killed processes."""
-    start = f".{_beginning(target.name)}."
+    # As much of the name as leaves room for an ending; systems count its bytes.
+    start = f".{os.fsdecode(os.fsencode(target.name)[:_LONGEST_BEGINNING])}."
     try:
         for old in target.parent.iterdir():
             if old.name.startswith(start) and old.name.endswith(".partial"):
@@ -64,15 +65,14 @@ def _open_partial(path: Any, target: Path) -> tuple[Path, BinaryIO]:
                 return partial, file
             file.close()
     except OSError as error:
-        raise InvalidArgumentError(
-            f"{path} cannot be written ({error.strerror}). Give the name of a file in a folder "
-            "that exists and that you may write to."
-        ) from error
+        raise _unwritable_error(path, error) from error
 
 
-def _beginning(name: str) -> str:
-    """Return as much of a name as leaves room for an ending; systems count its bytes."""
-    return os.fsdecode(os.fsencode(name)[:_LONGEST_BEGINNING])
+def _unwritable_error(path: Any, error: OSError) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{path} cannot be written ({error.strerror}). Give the name of a file in a folder that "
+        "exists and that you may write to."
+    )
 
 
 def _lock(file: BinaryIO) -> bool:
@@ -103,3 +103,29 @@ def _naming(path: Any) -> Iterator[None]:
         if error.filename is None and error.errno in DISK_FULL:
             error.filename = str(path)
         raise
+
+
+@contextmanager
+def locked(path: str | PathLike[str]) -> Iterator[None]:
+    """Wait until no other process has locked a file, which need not exist, and lock it.
+
+    The lock is on an empty file beside it, whose name ends with ``.lock`` and which stays. The
+    system takes the lock away from a process that is killed.
+    """
+    name = f"{os.fspath(path)}.lock"
+    try:
+        file = open(name, "ab")  # noqa: SIM115 - closed below, which ends the lock
+    except OSError as error:
+        raise _unwritable_error(name, error) from error
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        file.close()

@@ -123,7 +123,7 @@ class CsvText:
         self,
         types: dict[str, Any],
         *,
-        on_ragged: Callable[[Any], str] | None = None,
+        on_ragged: Callable[[Any], str] = lambda row: "error",
         **convert: Any,
     ) -> Iterator[Any]:
         """Read the rows in blocks, with the type of each column, as record batches."""

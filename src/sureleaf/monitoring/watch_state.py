@@ -24,7 +24,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
 from sureleaf.files import atomic_write
-from sureleaf.files.lock import locked
+from sureleaf.files.atomic_write import locked
 from sureleaf.files.state_file import Damaged, newer, refusing, state_bytes, state_of_bytes
 from sureleaf.levels.sequential import start_times
 from sureleaf.monitoring.watch import Alarm, Counts, Stream, Watch, WatchCounts

@@ -67,84 +67,33 @@ class RawPart(Protocol):
 
 
 @dataclass(frozen=True)
-class ParquetPart:
-    """Row groups of a Parquet file."""
-
-    path: str
-    groups: tuple[int, ...]  # the numbers of the row groups
-    is_whole: bool = True  # whether these are all groups of the file
-    n_rows: int = 0
-    stamp: Stamp | None = None  # the size and time of the file; one that has others has changed
-
-    @property
-    def name(self) -> str:
-        """The file, and its row groups if there are others."""
-        if self.is_whole:
-            return Path(self.path).name
-        groups = "-".join(str(g) for g in dict.fromkeys((self.groups[0], self.groups[-1])))
-        return f"{Path(self.path).name}, row groups {groups}"
-
-    def schema(self) -> Any:
-        """Return the Arrow schema of the file."""
-        with _reading_file(self.path, self.stamp) as source:
-            return open_parquet(source).schema_arrow
-
-    def batches(self) -> Iterator[Any]:
-        """Read the row groups."""
-        with _reading_file(self.path, self.stamp) as source:
-            file = open_parquet(source)
-            groups = list(self.groups)
-            yield from parquet_batches(
-                file, self.n_rows, batch_size=BATCH_ROWS, row_groups=groups, use_threads=False
-            )
-
-
-@dataclass(frozen=True)
-class ArrowPart:
-    """Record batches of an Arrow file."""
-
-    path: str
-    first: int  # the first batch
-    last: int  # the one after the last
-    label: str = ""  # the name for messages; by default, that of the file
-    n_rows: int = 0
-    stamp: Stamp | None = None  # the size and time of the file; one that has others has changed
-
-    @property
-    def name(self) -> str:
-        """The label or the file, and which of its batches."""
-        return f"{self.label or Path(self.path).name}, batches {self.first} to {self.last - 1}"
-
-    def schema(self) -> Any:
-        """Return the Arrow schema of the file."""
-        with _reading_file(self.path, self.stamp) as source:
-            return open_arrow(source).schema
-
-    def batches(self) -> Iterator[Any]:
-        """Read the batches."""
-        with _reading_file(self.path, self.stamp) as source:
-            reader = open_arrow(source)
-            for index in range(self.first, self.last):
-                yield reader.get_batch(index)
-
-
-@dataclass(frozen=True)
-class StreamPart:
-    """An Arrow stream in a temporary file."""
+class FilePart:
+    """Row groups of a Parquet file, record batches of an Arrow file, or a whole Arrow stream."""
 
     path: str
     name: str
-    n_rows: int = 0
+    n_rows: int
+    span: range = range(0)  # the numbers of the row groups or batches; of a stream, all are read
+    stamp: Stamp | None = None  # the size and time of the file; one that has others has changed
 
     def schema(self) -> Any:
-        """Return the Arrow schema of the stream."""
-        with _reading_file(self.path) as source:
+        """Return the Arrow schema of the file."""
+        with _reading_file(self.path, self.stamp) as source:
+            if source.format == "parquet":
+                return open_parquet(source).schema_arrow
             return open_arrow(source).schema
 
     def batches(self) -> Iterator[Any]:
-        """Read the batches."""
-        with _reading_file(self.path) as source:
-            yield from open_arrow(source)
+        """Read the row groups or the batches."""
+        with _reading_file(self.path, self.stamp) as source:
+            if source.format == "parquet":
+                options = {"row_groups": list(self.span), "use_threads": False}
+                file = open_parquet(source)
+                yield from parquet_batches(file, self.n_rows, batch_size=BATCH_ROWS, **options)
+            elif source.format == "arrow stream":
+                yield from open_arrow(source)
+            else:
+                yield from map(open_arrow(source).get_batch, self.span)
 
 
 @dataclass(frozen=True)
@@ -175,11 +124,7 @@ class OpenedPart:
     # Returns an iterable of record batches, or of anything that has an Arrow C stream.
     opener: Callable[[], Iterable[Any]]
     name: str = "the batches"
-
-    @property
-    def n_rows(self) -> int:
-        """Not known."""
-        return 0
+    n_rows: int = 0
 
     def schema(self) -> Any:
         """Return the schema of the first batch."""
@@ -240,7 +185,6 @@ def reserve(file: Any, n_bytes: int) -> None:
 
 def is_source(X: Any) -> bool:
     """Return whether this is a table that is read in batches, not a table in memory."""
-    is_files = isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_path, X))
     kind = f"{type(X).__module__}.{type(X).__name__}"
     is_lazy = kind.startswith("polars") and kind.endswith("LazyFrame")
     is_relation = "duckdb" in kind.lower() and kind.endswith("Relation")
@@ -249,7 +193,7 @@ def is_source(X: Any) -> bool:
         isinstance(X, Source)
         or is_dask(X)
         or _is_path(X)
-        or is_files
+        or _are_paths(X)
         or is_lazy
         or is_relation
         or is_dataset
@@ -287,6 +231,10 @@ def _is_path(X: Any) -> bool:
     return isinstance(X, str | os.PathLike)
 
 
+def _are_paths(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_path, X))
+
+
 def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
     """Divide a table into parts.
 
@@ -301,11 +249,10 @@ def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
         return X
     if _is_path(X):
         return _open_files(list_files(Path(X)), Path(X).name, csv)
-    if isinstance(X, list | tuple) and X and all(map(_is_path, X)):
+    if _are_paths(X):
         return _open_files([Path(path) for path in X], f"{len(X)} files", csv)
     if isinstance(X, pa.Table | pa.RecordBatch):
-        table = X if isinstance(X, pa.Table) else pa.Table.from_batches([X])
-        return Source((TablePart(table),), "the table")
+        return Source((TablePart(pa.table(X)),), "the table")
     if callable(X):
         return Source((OpenedPart(X),), "the batches")
     folder = _TemporaryFolder()
@@ -350,7 +297,7 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
         source = open_bytes(path)
         with reading(source):
             if source.format == "parquet" and source.path is not None:
-                parts += _parquet_parts(str(path), open_parquet(source).metadata, stamp)
+                parts += _parquet_parts(path, open_parquet(source).metadata, stamp)
             elif source.format == "arrow file" and source.path is not None:
                 parts += _arrow_parts(str(path), path.name, stamp)
             elif source.format in ("arff", "excel"):
@@ -402,13 +349,13 @@ def changed_error(name: str) -> InvalidArgumentError:
     )
 
 
-def _parquet_parts(path: str, metadata: Any, stamp: Stamp | None = None) -> Iterator[RawPart]:
+def _parquet_parts(path: Path, metadata: Any, stamp: Stamp | None) -> Iterator[RawPart]:
     sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     spans = list(_spans(sizes))
     for first, last in spans:
-        n_rows = sum(sizes[first:last])
-        groups = tuple(range(first, last))
-        yield ParquetPart(path, groups, len(spans) == 1, n_rows, stamp)
+        groups = f"{first}-{last - 1}" if last > first + 1 else str(first)
+        name = path.name if len(spans) == 1 else f"{path.name}, row groups {groups}"
+        yield FilePart(str(path), name, sum(sizes[first:last]), range(first, last), stamp)
 
 
 def _arrow_parts(path: str, label: str, stamp: Stamp | None = None) -> Iterator[RawPart]:
@@ -416,7 +363,8 @@ def _arrow_parts(path: str, label: str, stamp: Stamp | None = None) -> Iterator[
         reader = open_arrow(source)
         sizes = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
     for first, last in _spans(sizes):
-        yield ArrowPart(path, first, last, label, sum(sizes[first:last]), stamp)
+        name = f"{label}, batches {first} to {last - 1}"
+        yield FilePart(path, name, sum(sizes[first:last]), range(first, last), stamp)
 
 
 def _spans(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -498,7 +446,7 @@ def _spill(batches: Iterable[Any], path: str, label: str) -> list[RawPart]:
                 n_rows += batch.num_rows
                 if n_rows >= _PART_ROWS:
                     break
-        parts.append(StreamPart(own, f"{label}, part {len(parts) + 1}", n_rows))
+        parts.append(FilePart(own, f"{label}, part {len(parts) + 1}", n_rows))
     return parts
 
 
@@ -530,11 +478,6 @@ def schema_difference(expected: Any, got: Any) -> str:
         if first != other and not pa.types.is_null(first) and not pa.types.is_null(other):
             return f"{other} in column {name!r} instead of {first}"
     return ""
-
-
-def count_rows(part: RawPart) -> int:
-    """Return the number of rows of a part, if it is known without reading them; else 0."""
-    return part.n_rows
 
 
 def read_schema(part: RawPart) -> Any:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sureleaf import _kernel
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.scale.batches import RawPart, Source, TablePart, count_rows, open_source, read_schema
+from sureleaf.scale.batches import RawPart, Source, TablePart, open_source, read_schema
 from sureleaf.scale.coding import (
     CodedPart,
     Coding,
@@ -172,6 +172,10 @@ def _add_all(results: Sequence[Any]) -> Any:
 
 def _same(part: Any) -> Any:
     return part
+
+
+def _n_rows(part: RawPart) -> int:
+    return part.n_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -540,7 +544,7 @@ def read_cluster_rows(
     if source is not None:
         roles = replace(roles, drop=(*roles.drop, *source.drop))
     plan = plan_columns(_read_schemas(parts), roles, categorical_features=categorical_features)
-    summary = summarize_parts(parts, plan, sum(parts.results(count_rows)))
+    summary = summarize_parts(parts, plan, sum(parts.results(_n_rows)))
     coding = Coding.of(summary, plan)
     digests = [summary.digests[number] for number in range(len(parts))]
     coded = parts.map(encode_part, coding, each=digests)

@@ -28,13 +28,6 @@ def encode_texts(texts: Any) -> tuple[NDArray[np.int32], Any]:
     dictionary_encode, and it does not copy chunks together.
 
     Return the codes, -1 for missing, and the text of each code.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> codes, distinct = encode_texts(pyarrow.chunked_array([["b", None], ["a", "b"]]))
-    >>> codes.tolist(), distinct.to_pylist()
-    ([0, -1, 1, 0], ['b', 'a'])
     """
     import pyarrow as pa
 

@@ -68,11 +68,6 @@ def to_temporal(
     """Convert numbers of one kind to another; None if the kinds cannot be converted.
 
     Only dates and timestamps without a time zone can be converted into each other.
-
-    Examples
-    --------
-    >>> to_temporal(np.array([1.0]), "date", "timestamp").tolist()
-    [86400000000.0]
     """
     if source == target:
         return numbers

@@ -108,16 +108,7 @@ class MatrixColumns(Columns):
 
 @dataclass(frozen=True, eq=False)
 class CodedColumns(Columns):
-    """Columns as small codes, one byte per cell; a column is decoded when it is requested.
-
-    Examples
-    --------
-    >>> codes = np.array([[0, 1], [2, 0]], dtype=np.uint8)
-    >>> values = (np.array([1.5, 2.5]), None)
-    >>> columns = CodedColumns(codes, (), values, (-1, 2), (False, False), (True, False))
-    >>> [column.tolist() for column in columns]
-    [[1.5, nan], [1, 0]]
-    """
+    """Columns as small codes, one byte per cell; a column is decoded when it is requested."""
 
     # The codes of the columns of numbers and of those with at most 255 categories, in order. The
     # code of a missing value is the number of codes of its column.

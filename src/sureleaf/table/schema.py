@@ -28,13 +28,7 @@ _SHOWN_CATEGORIES: Final = 6
 
 
 def rounded_up(value: float, digits: int) -> float:
-    """Round a number up to significant digits, as it is written in decimals.
-
-    Examples
-    --------
-    >>> rounded_up(1.209834493601315, 6), rounded_up(0.576, 6), rounded_up(-7.0, 6)
-    (1.20984, 0.576, -7.0)
-    """
+    """Round a number up to significant digits, as it is written in decimals."""
     exact = Decimal(repr(float(value)))
     if not exact.is_finite() or exact.is_zero():
         return value
@@ -155,13 +149,7 @@ class Column:
         return repr(float(value) + 0.0).removesuffix(".0")  # -0.0 is written as 0
 
     def render_bound(self, value: float) -> str:
-        """Write a threshold in a rule, rounded up to the digits that matter.
-
-        Examples
-        --------
-        >>> Column("age", "numeric", digits=6).render_bound(38.123456789)
-        '38.1235'
-        """
+        """Write a threshold in a rule, rounded up to the digits that matter."""
         return self.render(value if self.digits is None else rounded_up(value, self.digits))
 
     def to_json(self) -> dict[str, Any]:
