@@ -237,14 +237,8 @@ def check_weights(
 ) -> FloatArray | None:
     """Return sample weights as an array: finite, not negative, not all zero.
 
-    Parameters
-    ----------
-    sample_weight : array_like, scalar or None
-        None stays None; a scalar is the weight of every row.
-    n_rows : int
-        Number of rows.
-    ones_as_none : bool
-        Whether weights that are all 1 become None, so that a fit takes the unweighted path.
+    None stays None; a scalar is the weight of every row. With `ones_as_none`, weights that are all
+    1 become None, so that a fit takes the unweighted path.
     """
     if sample_weight is None:
         return None

@@ -28,28 +28,6 @@ from typing import Any, Final
 
 import sureleaf
 
-__all__ = [
-    "DISK_FULL",
-    "ClusterError",
-    "FailedFitError",
-    "HiddenCutWarning",
-    "InvalidArgumentError",
-    "InvalidTypeError",
-    "MemoryLimitWarning",
-    "MissingPackageError",
-    "SureleafError",
-    "TextColumnWarning",
-    "TrainingRowsWarning",
-    "UnreachableLevelError",
-    "UnseenCategoryWarning",
-    "is_interrupt",
-    "optional_library",
-    "shortened",
-    "suggestion",
-    "warn_caller",
-]
-
-
 DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The numbers of the system's errors when a disk is full, or a limit of it is reached."""
 
@@ -245,21 +223,9 @@ class UnseenCategoryWarning(UserWarning):
 def suggestion(name: str, choices: Iterable[str], *, listed: bool = True) -> str:
     """Word a hint for an unknown name: the choices that resemble it, or else all choices.
 
-    Choices that start with the name, if it has three letters, are preferred to similar ones.
-
-    Parameters
-    ----------
-    name : str
-        The name that is not one of the choices.
-    choices : iterable of str
-        The names that can be given.
-    listed : bool
-        Whether to list the choices if none of them resembles the name.
-
-    Returns
-    -------
-    str
-        A sentence with a leading space, to be appended to a message.
+    Choices that start with the name, if it has three letters, are preferred to similar ones. The
+    hint is a sentence with a leading space, to be appended to a message. If no choice resembles the
+    name, it is empty, or with `listed` it lists the choices.
 
     Examples
     --------
@@ -313,23 +279,9 @@ _last_line: list[tuple[int, int]] = []
 
 
 def optional_library(name: str, *, needed: str = "for this") -> Any:
-    """Import a module of an optional library, or say how to install the library.
+    """Import a module of an optional library, or raise the error that says how to install it.
 
-    Parameters
-    ----------
-    name : str
-        The module, such as ``"skops.io"``.
-    needed : str
-        What the library is needed for, as the message words it: ``"to read this file"``.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    MissingPackageError
-        If the library is not installed.
+    `needed` is what the library is needed for, as the message words it: ``"to read this file"``.
     """
     try:
         return importlib.import_module(name)

@@ -22,17 +22,6 @@ def assign_folds(
 
     The rows are sorted by class, if stratified, and assigned to the folds in turn. So the sizes
     of the folds differ by at most one, and so do their numbers of rows of each class.
-
-    Parameters
-    ----------
-    classes : ndarray of int
-        Class code of each row.
-    n_folds : int
-        Number of folds.
-    order : ndarray of int
-        Row numbers in random order.
-    stratified : bool
-        Whether every fold gets the class proportions of all rows.
     """
     if stratified:
         order = order[np.argsort(classes[order], kind="stable")]
@@ -76,18 +65,7 @@ def assign_groups(
 
     Groups are assigned in the given order, larger ones first, each to the part where it leaves
     the smallest squared distance to the wanted numbers of rows (of each class, if stratified).
-    An exact solution would take too long.
-
-    Parameters
-    ----------
-    classes, groups : ndarray of int
-        Class code and group code of each row.
-    shares : ndarray of float64
-        Wanted share of the rows in each part.
-    order : ndarray of int
-        Group codes in random order.
-    stratified : bool
-        Whether every part gets the class proportions of all rows, as closely as possible.
+    An exact solution would take too long. `order` has the group codes in random order.
     """
     columns = classes if stratified else np.zeros_like(classes)
     n_groups, n_columns = int(groups.max()) + 1, int(columns.max()) + 1
@@ -154,14 +132,7 @@ def enough_folds(fold_of: IntArray, *, least: int = 1) -> list[int]:
     """Return the folds to test: all, or in large tables as many as hold 100,000 rows.
 
     They are evenly spaced, so that both halves of the folds have some. The first fold is always
-    among them.
-
-    Parameters
-    ----------
-    fold_of : ndarray of int
-        The fold of each row, -1 for rows that no fold tests.
-    least : int
-        The fewest folds.
+    among them. The fold of rows that no fold tests is -1.
     """
     folds, sizes = np.unique(fold_of[fold_of >= 0], return_counts=True)
     total = int(sizes.sum())

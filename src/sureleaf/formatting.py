@@ -28,20 +28,8 @@ def visible(text: object, *, keep: str = "", json: bool = False) -> str:
     r"""Return text in which nothing can move the cursor, hide, or change the order of letters.
 
     Names, categories and labels come from files: whoever wrote them could otherwise forge what a
-    terminal shows. This is the one place in which such characters are made visible.
-
-    Parameters
-    ----------
-    text : object
-        Shown as ``str`` does.
-    keep : str
-        Characters to leave as they are, such as a line break.
-    json : bool
-        Whether the text is JSON; then the result means the same.
-
-    Returns
-    -------
-    str
+    terminal shows. This is the one place in which such characters are made visible. Characters to
+    `keep`, such as a line break, stay as they are. Text that is `json` means the same afterwards.
 
     Examples
     --------

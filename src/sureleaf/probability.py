@@ -43,11 +43,16 @@ class Frequency:
 
     Examples
     --------
+    The first leaf has two rows, both of class 0:
+
     >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None, leaf_estimate="frequency")
-    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> model.predict_proba([[1]]).tolist()
+    >>> model = TreeClassifier(pruning=None).fit([[1], [2], [3], [4]], [0, 0, 1, 1])
+    >>> for estimate in ("frequency", "laplace", "jeffreys", "venn"):
+    ...     model.with_leaf_estimate(estimate).predict_proba([[1]]).round(4).tolist()
     [[1.0, 0.0]]
+    [[0.75, 0.25]]
+    [[0.8333, 0.1667]]
+    [[0.8333, 0.1667]]
     """
 
     def __call__(self, tree: Tree, counts: FloatArray) -> FloatArray:
@@ -57,16 +62,7 @@ class Frequency:
 
 @dataclass(frozen=True)
 class Laplace:
-    """One row of each class added: (k + 1) / (n + K). An empty leaf has its parent's counts.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None, leaf_estimate="laplace")
-    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> model.predict_proba([[1]]).tolist()
-    [[0.75, 0.25]]
-    """
+    """One row of each class added: (k + 1) / (n + K). An empty leaf has its parent's counts."""
 
     def __call__(self, tree: Tree, counts: FloatArray) -> FloatArray:
         """Estimate every node."""
@@ -81,14 +77,6 @@ class Venn:
     rows. The mean of these K forecasts lies between the two. `TreeClassifier.predict_venn` returns
     lowest and highest. They are valid for rows that did not grow the tree:
     ``levels_from="honest"``. An empty leaf has its parent's counts.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None, leaf_estimate="venn")
-    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> model.predict_proba([[1]]).round(4).tolist()
-    [[0.8333, 0.1667]]
     """
 
     def __call__(self, tree: Tree, counts: FloatArray) -> FloatArray:
@@ -101,14 +89,6 @@ class Jeffreys:
     """Half a row of each class added: (k + 1/2) / (n + K/2), the mean under Jeffreys' prior.
 
     An empty leaf has its parent's counts.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> model = TreeClassifier(pruning=None, leaf_estimate="jeffreys")
-    >>> model = model.fit([[1], [2], [3], [4]], [0, 0, 1, 1])
-    >>> model.predict_proba([[1]]).round(4).tolist()
-    [[0.8333, 0.1667]]
     """
 
     def __call__(self, tree: Tree, counts: FloatArray) -> FloatArray:
@@ -511,13 +491,12 @@ ESTIMATES: dict[str, LeafEstimate] = {
 """Estimates by name; docs/probabilities.md shows the measurements behind "auto"."""
 
 
-SIZED_ESTIMATE: LeafEstimate = KeepMajority(Shrinkage(10.0))
-"""By this estimate cross-validation chooses the size of trees. What "auto" is for such trees has a
-strength of its own, which cross-validation chooses, too."""
-
-
 def sized_estimate(rule: CostRule | None, strength: float = 10.0) -> LeafEstimate:
-    """Return the estimate of trees whose size is chosen, which keeps the decisions at costs."""
+    """Return the estimate of trees whose size is chosen, which keeps the decisions at costs.
+
+    By the default strength cross-validation chooses the size. What "auto" is for such trees has a
+    strength of its own, which cross-validation chooses, too.
+    """
     shrinkage = Shrinkage(strength)
     return KeepMajority(shrinkage) if rule is None else KeepDecision(shrinkage, rule.cost)
 

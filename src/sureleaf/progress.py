@@ -45,25 +45,11 @@ def track(
     shown: bool | None = None,
     costs: Sequence[float] | None = None,
 ) -> Iterator[Item]:
-    """Yield the items, and draw a progress bar if one is wanted.
+    """Yield the items, or the results of work on them, and draw a progress bar if one is wanted.
 
-    Parameters
-    ----------
-    items : iterable
-        The items to work on, or the results of the work.
-    total : int
-        The number of items.
-    what : str
-        What is being done, in one word.
-    shown : bool, optional
-        Whether to draw the bar; by default, if `progress_enabled`. A bar inside another bar is
-        not drawn.
-    costs : sequence of float, optional
-        How much work each item is, relative to the others; by default, all are equal.
-
-    Yields
-    ------
-    item
+    It is `shown` by default if `progress_enabled`; a bar inside another bar is not drawn. `what`
+    is what is being done, in one word. `costs` are how much work each item is, relative to the
+    others; by default, all are equal.
     """
     total_cost = total if costs is None else sum(costs)
     tell = getattr(_state, "tell", None)
@@ -87,12 +73,7 @@ def track(
 class ProgressBar:
     """A bar on stderr that appears after a second and disappears when the work is done.
 
-    Parameters
-    ----------
-    what : str
-        What is being done, in one word.
-    total : float or None
-        The amount of work; None if it is not known.
+    `what` is what is being done, in one word; `total` the amount of work, None if it is not known.
     """
 
     def __init__(self, what: str, total: float | None) -> None:

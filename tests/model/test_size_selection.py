@@ -21,7 +21,7 @@ from sureleaf.model.size_selection import (
     family_alphas,
     select_sizes,
 )
-from sureleaf.probability import SIZED_ESTIMATE, KeepMajority, Shrinkage, sized_estimate
+from sureleaf.probability import KeepMajority, Shrinkage, sized_estimate
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, cut, grow
 from tests.naive import size_selection as naive
@@ -109,13 +109,13 @@ def test_leaves_are_shrunk_little_where_classes_are_separated_and_strongly_where
 
 @pytest.mark.parametrize(
     "changes",
-    [{"leaf_estimate": SIZED_ESTIMATE}, {"levels_from": "honest"}],
+    [{"leaf_estimate": sized_estimate(None)}, {"levels_from": "honest"}],
     ids=["estimate of the user", "counts of other rows"],
 )
 def test_the_strength_is_not_chosen_for(changes: dict) -> None:
     X = np.random.default_rng(5).normal(size=(600, 4))
     model = TreeClassifier(random_state=0, **changes).fit(X, X[:, 0] > 0).model_
-    assert model.leaf_estimate == SIZED_ESTIMATE
+    assert model.leaf_estimate == sized_estimate(None)
 
 
 @pytest.mark.parametrize("n_folds", [6, 10, 12])

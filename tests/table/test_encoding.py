@@ -15,7 +15,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.table import UNSEEN, Column, Schema, encode, read_table
 
 FRAME = pd.DataFrame({"n": [1.5, 2.5], "t": ["b", "a"], "k": [3, 7]})
-SCHEMA = read_table(FRAME, overrides={"k": "categorical"}).schema
+SCHEMA = read_table(FRAME, categorical_features={"k": "categorical"}).schema
 
 
 def test_columns_are_matched_by_name_in_any_order() -> None:
@@ -120,7 +120,7 @@ def test_a_column_with_only_missing_values_matches_whatever_its_type(all_missing
     days = pd.to_datetime(["2024-01-01", "2024-01-02"])
     size = pd.Categorical(["s", "l"], ["s", "l"], ordered=True)
     frame = FRAME.assign(d=days, o=size, b=[True, False])
-    schema = read_table(frame, overrides={"k": "categorical"}).schema
+    schema = read_table(frame, categorical_features={"k": "categorical"}).schema
     for for_routing in (False, True):
         table = encode(
             pd.DataFrame(dict.fromkeys(frame, all_missing)), schema, for_routing=for_routing

@@ -60,16 +60,6 @@ def test_a_wrong_list_of_categorical_columns_is_an_error(listed: Any, message: s
         read_table(FRAME, categorical_features=3)
 
 
-def test_a_mapping_or_a_schema_as_categorical_features_has_the_meaning_of_overrides() -> None:
-    overrides = {"n": "categorical", 1: ["c", "b", "a"]}
-    table = read_table(FRAME, categorical_features=overrides)
-    assert table.schema == read_table(FRAME, overrides=overrides).schema
-    assert [c.kind for c in table.schema.columns] == ["categorical", "ordered", "categorical"]
-    assert read_table(FRAME, categorical_features=table.schema).schema is table.schema
-    with pytest.raises(InvalidArgumentError, match="categorical_features must name columns of X"):
-        read_table(FRAME, categorical_features={"x": "numeric"})
-
-
 def test_ordered_categories_keep_their_declared_order_and_those_without_rows() -> None:
     arrow = pa.DictionaryArray.from_arrays(
         pa.array([1, 0, None], pa.int8()), ["s", "m", "l"], ordered=True
@@ -88,11 +78,7 @@ def test_unordered_categories_are_sorted_and_those_without_rows_are_dropped() ->
         table = read_table(X)
         assert table.schema.columns == (Column("size", "categorical", ("m", "s")),)
         assert table.columns[0].tolist() == [0, 1, -1]
-
-
-def test_the_order_of_an_enum_is_used_on_request() -> None:
-    X = pl.DataFrame({"size": pl.Series(["m", "s", None], dtype=pl.Enum(["s", "m", "l"]))})
-    table = read_table(X, overrides={"size": "ordered"})
+    table = read_table(X, categorical_features={"size": "ordered"})  # the Enum, on request
     assert table.schema.columns[0].categories == ("s", "m", "l")
     assert table.columns[0].tolist() == [1, 0, -1]
 
@@ -123,15 +109,21 @@ def test_categories_may_be_numbers_dates_or_intervals() -> None:
 def test_arrow_dictionaries_may_repeat_a_value_or_hold_a_null() -> None:
     values = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), ["b", "a", "b", None])
     assert read_table(pa.table({"a": values})).columns[0].tolist() == [1, 0, 1, -1]
-    table = read_table(pa.table({"a": values}), overrides={"a": "ordered"})
+    table = read_table(pa.table({"a": values}), categorical_features={"a": "ordered"})
     assert table.schema.columns[0].categories == ("b", "a")
     assert table.columns[0].tolist() == [0, 1, 0, -1]
 
 
-def test_overrides_take_precedence_over_types() -> None:
+def test_given_kinds_take_precedence_over_types() -> None:
     X = FRAME.assign(s=["lo", "hi", None], d=pd.to_datetime(["2024-01-01"] * 3))
     table = read_table(
-        X, overrides={"n": "ordered", "b": "numeric", 3: ["lo", "mid", "hi"], "d": "categorical"}
+        X,
+        categorical_features={
+            "n": "ordered",
+            "b": "numeric",
+            3: ["lo", "mid", "hi"],
+            "d": "categorical",
+        },
     )
     kinds = ["ordered", "categorical", "numeric", "ordered", "categorical"]
     assert [column.kind for column in table.schema.columns] == kinds
@@ -140,12 +132,12 @@ def test_overrides_take_precedence_over_types() -> None:
     numbers = pd.DataFrame({"a": pd.Categorical([5, 3, None])})
     expected = [5.0, 3.0, np.nan]
     np.testing.assert_array_equal(
-        read_table(numbers, overrides={"a": "numeric"}).columns[0], expected
+        read_table(numbers, categorical_features={"a": "numeric"}).columns[0], expected
     )
 
 
 @pytest.mark.parametrize(
-    ("overrides", "message"),
+    ("given", "message"),
     [
         ({"t": "numeric"}, "'t' cannot be numeric; it holds text"),
         ({"t": "date"}, "'t' cannot be date; it holds text"),
@@ -155,26 +147,26 @@ def test_overrides_take_precedence_over_types() -> None:
         ({"t": [1, 2]}, "'t' cannot be ordered by '1', '2'; it holds text"),
         ({"t": 5}, "must be a kind or a list of categories; got 5"),
         ({"t": ["a", "b", "a"]}, "must all be different"),
-        ({"x": "numeric"}, "overrides must name columns of X; got 'x'"),
+        ({"x": "numeric"}, "categorical_features must name columns of X; got 'x'"),
     ],
 )
-def test_an_impossible_override_is_an_error(overrides: Any, message: str) -> None:
+def test_an_impossible_kind_is_an_error(given: Any, message: str) -> None:
     with pytest.raises((InvalidArgumentError, InvalidTypeError), match=message):
-        read_table(FRAME, overrides=overrides)
+        read_table(FRAME, categorical_features=given)
 
 
 def test_a_whole_schema_may_be_given_and_the_table_must_match_it() -> None:
     inferred = read_table(FRAME).schema
     wider = dataclasses.replace(inferred.columns[1], categories=("a", "b", "c"))
     schema = Schema((inferred.columns[0], wider, inferred.columns[2]))
-    table = read_table(FRAME, overrides=schema)
+    table = read_table(FRAME, categorical_features=schema)
     assert table.schema is schema
     stream = pa.Table.from_pandas(FRAME, preserve_index=False).to_reader()
-    assert read_table(stream, overrides=schema).columns[1].tolist() == [1, 0, 1]
+    assert read_table(stream, categorical_features=schema).columns[1].tolist() == [1, 0, 1]
     assert table.columns[1].tolist() == [1, 0, 1]
     narrow = Schema((Column("t", "categorical", ("a",)),))
     with pytest.raises(InvalidArgumentError, match=r"'t' must hold categories.*got 2 other values"):
-        read_table(FRAME[["t"]], overrides=narrow)
+        read_table(FRAME[["t"]], categorical_features=narrow)
 
 
 def test_codes_are_contiguous_int32() -> None:

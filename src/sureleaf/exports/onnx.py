@@ -51,7 +51,7 @@ def to_onnx(model: Any) -> bytes:
     True
     """
     onnx = optional_library("onnx", needed="for this export")
-    view = view_tree(model, "ONNX")
+    view = view_tree(model, "ONNX", is_flat=True)
     _check(view)
     helper = onnx.helper
     constants = _constants(view)

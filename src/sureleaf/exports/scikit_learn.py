@@ -51,8 +51,7 @@ def to_sklearn(model: Any) -> DecisionTreeClassifier:
     >>> bool((tree.predict_proba([[1.5]]) == model.predict_proba([[1.5]])).all())
     True
     """
-    view = view_tree(model, "scikit-learn")
-    _check(view)
+    view = _checked_view(model)
     fitted = view.model
     k = len(fitted.classes)
     columns = _columns(view)
@@ -98,8 +97,7 @@ def sklearn_columns(model: Any, X: Any) -> Any:
     >>> bool((to_sklearn(model).predict(columns) == model.predict(X)).all())
     True
     """
-    view = view_tree(model, "scikit-learn")
-    _check(view)
+    view = _checked_view(model)
     schema, columns = view.model.schema, _columns(view)
     table = encode(X, schema)
     found = np.empty((table.n_rows, len(columns)))
@@ -162,7 +160,9 @@ def _right_branch(view: TreeView, node: int) -> int:
     return int(test.shares[1] <= test.shares[0])
 
 
-def _check(view: TreeView) -> None:
+def _checked_view(model: Any) -> TreeView:
+    """Return the view of a tree that scikit-learn's trees can represent."""
+    view = view_tree(model, "scikit-learn", is_flat=True)
     for test in view.tests.values():
         column = view.column(test)
         if column.kind == "date":
@@ -188,6 +188,7 @@ def _check(view: TreeView) -> None:
             "probable class; got a tree with costs. Fit it without cost, and decide by "
             "sureleaf.decide(tree.predict_proba(X), cost)."
         )
+    return view
 
 
 def _nodes(view: TreeView, columns: list[_Column]) -> NDArray[np.void]:

@@ -81,17 +81,17 @@ def single_tree(estimator: Any, form: str) -> TreeClassifier:
     return estimator
 
 
-_FLAT = ("ONNX", "scikit-learn")
-"""Formats that list nodes one after the other, whose size does not depend on the depth."""
+def view_tree(estimator: Any, form: str, *, is_flat: bool = False) -> TreeView:
+    """Return the view of a fitted `TreeClassifier`; `form` is the format for error messages.
 
-
-def view_tree(estimator: Any, form: str) -> TreeView:
-    """Return the view of a fitted `TreeClassifier`; `form` is the format for error messages."""
+    The formats of other libraries are flat: they list nodes one after the other, so that their size
+    does not depend on the depth, and they cannot refuse a row.
+    """
     model = single_tree(estimator, form).model_
-    if form not in _FLAT:
+    if not is_flat:
         check_text_size(model.tree)
     columns, feature = model.schema.columns, model.tree.feature
-    if form in _FLAT and model.unseen == "error":
+    if is_flat and model.unseen == "error":
         refused = next((column.name for column in columns if column.is_coded), None)
         if refused is not None:
             raise InvalidArgumentError(

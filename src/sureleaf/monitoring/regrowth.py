@@ -215,7 +215,7 @@ def _joined_table(
         n_old = len(labels) - len(new[1])
         joined = _join(_columns(old_X, schema), joined)
     kinds = {k: "categorical" for k, one in enumerate(schema) if one.kind == "categorical"}
-    return read_table(joined, overrides=kinds, estimator="keep_or_regrow"), labels, n_old
+    return read_table(joined, categorical_features=kinds, estimator="keep_or_regrow"), labels, n_old
 
 
 def _columns(X: Any, schema: Schema) -> Any:

@@ -77,9 +77,17 @@ def plan_columns(
 
     Only their schemas are read.
     """
+    schemas = [(part.name, read_schema(part)) for part in parts]
+    return plan_of_schemas(schemas, roles, categorical_features=categorical_features)
+
+
+def plan_of_schemas(
+    schemas: Sequence[tuple[str, Any]], roles: Roles, *, categorical_features: Any = "auto"
+) -> ColumnPlan:
+    """Return the plan of parts of which the names and the Arrow schemas are known."""
     import pyarrow as pa
 
-    arrow_schema = _common_schema([(part.name, read_schema(part)) for part in parts])
+    arrow_schema = _common_schema(schemas)
     names = arrow_schema.names
     _check_roles(roles, names)
     features = [name for name in names if name not in roles.taken]

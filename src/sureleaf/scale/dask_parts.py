@@ -8,11 +8,11 @@ codes; here are the classes, weights and groups of the rows, and the sums of cou
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any, ClassVar, Final, overload
+from typing import Any, ClassVar, Final
 
 import dask
 import distributed
@@ -32,7 +32,7 @@ from sureleaf.scale.coding import (
     add_prints,
     encode_part,
     join_columns,
-    plan_columns,
+    plan_of_schemas,
     summarize_parts,
 )
 from sureleaf.scale.growing import LevelCounts, TreePart, TreeWeights, grow_by_levels, start_part
@@ -281,21 +281,6 @@ def _as_part(data: Any, name: str) -> RawPart:
     )
 
 
-@dataclass(frozen=True)
-class _SchemaOnly:
-    """A part of which only the columns are known here."""
-
-    name: str
-    arrow_schema: Any = field(repr=False)
-    n_rows: int = 0
-
-    def schema(self) -> Any:
-        return self.arrow_schema
-
-    def batches(self) -> Iterator[Any]:
-        raise InvalidTypeError(f"the rows of {self.name} are on the cluster.")
-
-
 def _open_parts(X: Any, cluster: Cluster) -> tuple[DaskParts, Source | None]:
     """Return the parts of a Dask DataFrame, of delayed partitions or of files."""
     if hasattr(X, "to_delayed"):
@@ -318,12 +303,12 @@ def _is_lazy(X: Any) -> bool:
     return bool(is_dask_collection(X)) or isinstance(X, distributed.Future)
 
 
-def _read_schemas(parts: DaskParts) -> list[_SchemaOnly]:
-    columns: list[_SchemaOnly] = []
+def _read_schemas(parts: DaskParts) -> list[tuple[str, Any]]:
+    columns: list[tuple[str, Any]] = []
     schemas = parts.results(read_schema)
     for name in parts.names:
         try:
-            columns.append(_SchemaOnly(name, next(schemas)))
+            columns.append((name, next(schemas)))
         except SureleafError:
             raise
         except Exception as error:  # of the user's own code, which makes the partition
@@ -353,11 +338,7 @@ class ClusterColumns(Columns):
     def __len__(self) -> int:
         return len(self.empty)
 
-    @overload
-    def __getitem__(self, index: int) -> NDArray[Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
-    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
+    def __getitem__(self, index: int) -> NDArray[Any]:
         return self.collected[index]
 
     def missing_in(self, schema: Schema) -> tuple[bool, ...]:
@@ -543,7 +524,7 @@ def read_cluster_rows(
         )
     if source is not None:
         roles = replace(roles, drop=(*roles.drop, *source.drop))
-    plan = plan_columns(_read_schemas(parts), roles, categorical_features=categorical_features)
+    plan = plan_of_schemas(_read_schemas(parts), roles, categorical_features=categorical_features)
     summary = summarize_parts(parts, plan, sum(parts.results(_n_rows)))
     coding = Coding.of(summary, plan)
     digests = [summary.digests[number] for number in range(len(parts))]

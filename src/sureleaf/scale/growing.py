@@ -199,13 +199,12 @@ class TreeWeights:
     # The weight that 1 stands for: 1 if all weights are whole numbers, else a power of two. Sums of
     # whole numbers do not depend on their order.
     unit: float = 1.0
-    are_ones: bool = False  # whether every row counts once
 
     @classmethod
     def of(cls, weights: NDArray[np.float64] | None) -> "TreeWeights":
         """Choose the unit so that no sum exceeds 2**62."""
         if weights is None or bool((weights == np.floor(weights)).all()):
-            return cls(are_ones=weights is None)
+            return cls()
         return cls(2.0 ** (int(np.ceil(np.log2(weights.sum() + 1.0))) - 61))
 
     @property
@@ -245,9 +244,6 @@ def grow_by_levels(
     grower = _kernel.LevelGrower(table, class_weights, unit.are_whole, rules.kernel)
     row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
     growth = _LevelGrowth(parts, grower, rules, unit, memory, n_threads, row_bytes)
-    if unit.are_ones:  # counts say how many rows the nodes have
-        growth.layout = _Layout.of(columns, rows.n_classes)
-        growth.n_rows = np.array([totals.sum()], np.int64)
     if rules.missing == "fraction" and any(columns.has_missing):
         growth.finish_here(grower.open_nodes().tolist())
     growth.run(may_finish=rules.max_leaves is None)
@@ -262,34 +258,6 @@ class _Family:
     parent_cells: NDArray[np.int64] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """Where the histogram of each column is in the cells of a node."""
-
-    first: NDArray[np.int64]
-    n_classes: int
-
-    @classmethod
-    def of(cls, columns: CodedColumns, n_classes: int) -> "_Layout":
-        n_codes = [
-            n if values is None else len(values)
-            for values, n in zip(columns.values, columns.n_categories, strict=True)
-        ]
-        ends = np.cumsum((np.array(n_codes, np.int64) + 1) * n_classes)
-        return cls(np.append(0, ends), n_classes)
-
-    def branch_rows(
-        self, cells: NDArray[np.int64], column: int, branches: NDArray[np.int32], n_branches: int
-    ) -> NDArray[np.int64]:
-        """Return the number of rows in each branch of a split."""
-        own = cells[self.first[column] : self.first[column + 1]]
-        by_code = own.reshape(-1, self.n_classes).sum(axis=1)
-        is_taken = branches >= 0  # no row has the other codes
-        rows = np.zeros(n_branches, np.int64)
-        np.add.at(rows, branches[is_taken], by_code[is_taken])
-        return rows
-
-
 @dataclass(eq=False)
 class _LevelGrowth:
     """A tree that is grown level by level."""
@@ -302,8 +270,6 @@ class _LevelGrowth:
     n_threads: int
     row_bytes: int
     n_levels: int = 0
-    layout: _Layout | None = None
-    n_rows: NDArray[np.int64] | None = None
 
     def run(self, *, may_finish: bool) -> None:
         """Split nodes until none is open."""
@@ -311,9 +277,7 @@ class _LevelGrowth:
         while not self.grower.is_complete:
             is_open = np.zeros(self.grower.n_nodes, bool)
             is_open[self.grower.open_nodes()] = True
-            n_rows = self.n_rows
-            if n_rows is None:
-                n_rows = self.parts.total(rows_per_node, self.grower.n_nodes)
+            n_rows = self.parts.total(rows_per_node, self.grower.n_nodes)
             if may_finish and self._finish_all(np.flatnonzero(is_open), n_rows):
                 return
             self.n_levels += 1
@@ -329,23 +293,14 @@ class _LevelGrowth:
         """Split all open nodes, some families at a time, and move the rows."""
         splits: dict[int, tuple[int, int, NDArray[np.int32]]] = {}
         children: list[_Family] = []
-        new_rows: list[tuple[int, NDArray[np.int64]]] = []
         n_kept = max(1, self.memory // 4 // (8 * self.grower.n_cells))
         for batch in self._batches(families):
             for node, cells in self._count(batch, is_open, n_rows):
                 column, first, n_branches, branches = self._split(node, cells)
                 if column >= 0:
                     splits[node] = (column, first, branches)
-                    if self.layout is not None:
-                        rows = self.layout.branch_rows(cells, column, branches, n_branches)
-                        new_rows.append((first, rows))
                     nodes = tuple(range(first, first + n_branches))
                     children.append(_Family(nodes, cells if len(children) < n_kept else None))
-        if self.layout is not None:
-            in_children = np.zeros(self.grower.n_nodes - len(n_rows), np.int64)
-            for first, own in new_rows:
-                in_children[first - len(n_rows) : first - len(n_rows) + len(own)] = own
-            self.n_rows = np.append(n_rows, in_children)
         if splits:
             self.parts = self.parts.map(advance_part, self._level_splits(splits))
         return children

@@ -1,9 +1,9 @@
 """The table that trees are grown on: columns of numbers and category codes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,20 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.table.schema import MISSING, UNSEEN, Schema
 
 
-class Columns(ABC, Sequence[NDArray[Any]]):
+class Columns(ABC):
     """The columns of a table, however they are stored, and wherever."""
 
     are_codes: bool = False
     """Whether numbers are stored as codes, so that the numbers themselves are not known."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return map(self.__getitem__, range(len(self)))
 
     @abstractmethod
     def take(self, rows: NDArray[np.integer[Any]]) -> "Columns":
@@ -82,13 +91,9 @@ class MatrixColumns(Columns):
     def __len__(self) -> int:
         return int(self.array.shape[1])
 
-    @overload
-    def __getitem__(self, index: int) -> NDArray[Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> "MatrixColumns": ...
-    def __getitem__(self, index: int | slice) -> "NDArray[Any] | MatrixColumns":
-        part = self.array[:, index]
-        return part if part.ndim == 1 else MatrixColumns(part)
+    def __getitem__(self, index: int) -> NDArray[Any]:
+        column: NDArray[Any] = self.array[:, index]
+        return column
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter(self.array.T)
@@ -127,13 +132,7 @@ class CodedColumns(Columns):
     def __len__(self) -> int:
         return len(self.values)
 
-    @overload
-    def __getitem__(self, index: int) -> NDArray[Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[NDArray[Any]]: ...
-    def __getitem__(self, index: int | slice) -> NDArray[Any] | Sequence[NDArray[Any]]:
-        if isinstance(index, slice):
-            return [self[j] for j in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> NDArray[Any]:
         index = range(len(self))[index]
         n_wide = sum(n > _MAX_SMALL for n in self.n_categories[:index])
         if self.n_categories[index] > _MAX_SMALL:
@@ -219,13 +218,10 @@ class EncodedTable:
 
     def schema_with_missing(self) -> Schema:
         """Return the schema, in which each column says whether values are missing in these rows."""
+        missing = self.columns.missing_in(self.schema)
         columns = (
-            column
-            if column.has_missing == has_missing
-            else replace(column, has_missing=has_missing)
-            for column, has_missing in zip(
-                self.schema.columns, self.columns.missing_in(self.schema), strict=True
-            )
+            column if column.has_missing == known else replace(column, has_missing=known)
+            for column, known in zip(self.schema.columns, missing, strict=True)
         )
         return replace(self.schema, columns=tuple(columns))
 

@@ -254,7 +254,7 @@ def _wrong_type_error(
     if raw.family == "date":
         arrow_type = raw.values.type.value_type if raw.is_category else raw.values.type
         got = f"the date type {temporal_of(arrow_type)!r}"
-    example = ", for example by pandas.to_numeric" if expected == "numbers" else ""
+    example = ", for example by pandas.to_numeric" if column.kind == "numeric" else ""
     if column.kind == "date" and raw.family == "text":
         example = ", for example by pandas.to_datetime"
     return InvalidTypeError(
@@ -295,7 +295,6 @@ def read_table(
     X: Any,
     *,
     categorical_features: Any = "auto",
-    overrides: Schema | Mapping[Any, Any] | None = None,
     estimator: str = "TreeClassifier",
 ) -> EncodedTable:
     """Infer the schema of a table and encode it, as before a fit.
@@ -310,24 +309,25 @@ def read_table(
     `categorical_features` are the categorical columns: by type ("auto"), or their names, their
     indices or a mask, as in scikit-learn's HistGradientBoostingClassifier. With a list, listed
     numbers become categories, bools that are not listed become numbers, and text that is not listed
-    is an error. `overrides` has, for some columns by name or index, the kind, or the categories of
-    an ordered column from first to last; or it is a whole Schema, which the table must match. A
-    mapping or a Schema may also be given as `categorical_features`.
+    is an error. Or they are a mapping that has, for some columns by name or index, the kind, or the
+    categories of an ordered column from first to last; or a whole Schema, which the table must
+    match.
 
     The result for an EncodedTable keeps the categories that occur in its rows.
 
     Examples
     --------
     >>> rows = [[1, "s", True], [2, "l", None], [None, "m", True]]
-    >>> read_table(rows, categorical_features=[0, 1], overrides={1: ["s", "m", "l"]})
+    >>> read_table(rows, categorical_features={0: "categorical", 1: ["s", "m", "l"]})
     EncodedTable of 3 rows x 3 columns
       x0  categorical: 1, 2
       x1  ordered: 's' < 'm' < 'l'
-      x2  numeric
+      x2  categorical: True
     """
-    if isinstance(X, EncodedTable) and overrides is None and _is_auto(categorical_features):
+    is_auto = isinstance(categorical_features, str) and categorical_features == "auto"
+    if isinstance(X, EncodedTable) and is_auto:
         return Recoding.of(X, np.arange(X.n_rows))(X)
-    matrix = array_of_numbers(X) if overrides is None and _is_auto(categorical_features) else None
+    matrix = array_of_numbers(X) if is_auto else None
     if matrix is not None and matrix.size:
         columns = tuple(Column(f"x{index}", "numeric") for index in range(matrix.shape[1]))
         if type(X) is np.ndarray and X.dtype.kind in "iu" and X.dtype.itemsize == 8:
@@ -336,15 +336,13 @@ def read_table(
         return EncodedTable(Schema(columns, False), MatrixColumns(matrix), matrix.shape[0])
     raw = open_table(X)
     _check_shape(raw, estimator)
-    argument = "overrides"
-    if isinstance(categorical_features, Schema | Mapping):
-        argument, overrides, categorical_features = (
-            "categorical_features", categorical_features, "auto",
-        )  # fmt: skip
-    if isinstance(overrides, Schema):
-        return _encode_by_schema(raw, overrides, estimator)
-    listed = _listed_indices(categorical_features, raw)
-    chosen = _read_overrides(overrides or {}, raw, argument)
+    if isinstance(categorical_features, Schema):
+        return _encode_by_schema(raw, categorical_features, estimator)
+    listed, chosen = None, {}
+    if isinstance(categorical_features, Mapping):
+        chosen = _choices(categorical_features, raw)
+    else:
+        listed = _listed_indices(categorical_features, raw)
     inferred, arrays = [], []
     for index in range(len(raw.names)):
         raw_column = raw.column(index)
@@ -356,10 +354,6 @@ def read_table(
         inferred.append(column)
         arrays.append(array)
     return EncodedTable(Schema(tuple(inferred), raw.named), ArrayColumns(arrays), raw.n_rows)
-
-
-def _is_auto(categorical_features: Any) -> bool:
-    return isinstance(categorical_features, str) and categorical_features == "auto"
 
 
 def _check_shape(raw: RawTable, estimator: str) -> None:
@@ -408,15 +402,13 @@ def _listed_indices(categorical_features: Any, raw: RawTable) -> set[int] | None
                 f"got {len(entries)}."
             )
         return set(np.flatnonzero(entries).tolist())
-    return {_column_index(entry, raw, "categorical_features") for entry in entries}
+    return {_column_index(entry, raw) for entry in entries}
 
 
-def _read_overrides(
-    overrides: Mapping[Any, Any], raw: RawTable, argument: str
-) -> dict[int, Choice]:
+def _choices(given: Mapping[Any, Any], raw: RawTable) -> dict[int, Choice]:
     chosen: dict[int, Choice] = {}
-    for key, choice in overrides.items():
-        index = _column_index(key, raw, argument)
+    for key, choice in given.items():
+        index = _column_index(key, raw)
         if isinstance(choice, str):
             if choice not in _KINDS:
                 raise InvalidArgumentError(
@@ -434,20 +426,23 @@ def _read_overrides(
     return chosen
 
 
-def _column_index(entry: Any, raw: RawTable, argument: str) -> int:
+def _column_index(entry: Any, raw: RawTable) -> int:
     if isinstance(entry, str):
         if entry in raw.names:
             return raw.names.index(entry)
         raise InvalidArgumentError(
-            f"{argument} must name columns of X; got {entry!r}. X has {quoted(raw.names)}."
+            f"categorical_features must name columns of X; got {entry!r}. X has "
+            f"{quoted(raw.names)}."
         )
     if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
         if 0 <= entry < len(raw.names):
             return int(entry)
         raise InvalidArgumentError(
-            f"{argument} must give indices from 0 to {len(raw.names) - 1}; got {entry}."
+            f"categorical_features must give indices from 0 to {len(raw.names) - 1}; got {entry}."
         )
-    raise InvalidTypeError(f"{argument} must hold names or indices of columns; got {entry!r}.")
+    raise InvalidTypeError(
+        f"categorical_features must hold names or indices of columns; got {entry!r}."
+    )
 
 
 def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
@@ -474,16 +469,17 @@ def _infer_kind(column: RawColumn, is_listed: bool | None) -> Kind:
 _MANY_NUMBERS: Final = 20
 _FEW_WORDS: Final = 3
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
-_READINGS: Final[tuple[tuple[str, str, Callable[[str], object]], ...]] = (
-    ("numbers", "pandas.to_numeric(column, errors='coerce')", _is_number),
+_READINGS: Final[tuple[tuple[str, str, str, Callable[[str], object]], ...]] = (
+    ("numbers", "numbers", "pandas.to_numeric(column, errors='coerce')", _is_number),
     (
+        "numbers",
         "numbers with commas",
         "if these are decimal commas, pandas.to_numeric(column.str.replace(',', '.'))",
         lambda text: _is_number(text.replace(",", ".")),
     ),
-    ("dates", "pandas.to_datetime(column, errors='coerce')", _DATE.fullmatch),
+    ("dates", "dates", "pandas.to_datetime(column, errors='coerce')", _DATE.fullmatch),
 )
-"""What texts may mean, how pandas converts them, and which texts are so."""
+"""What texts may mean, how they are written, how pandas converts them, which texts are so."""
 
 
 def _warn_of_text(column: Column) -> None:
@@ -492,12 +488,11 @@ def _warn_of_text(column: Column) -> None:
     if column.category_family != "text" or n <= _MANY_NUMBERS:  # few may be meant as categories
         return
     texts = [str(text) for text in column.categories]
-    for what, command, is_so in _READINGS:
+    for kind, what, command, is_so in _READINGS:
         words = list(islice((text for text in texts if not is_so(text)), _FEW_WORDS + 1))
         if len(words) > _FEW_WORDS:
             continue
         others = f"; the others are {quoted(words)}" if words else ""
-        kind = what.split(" ", maxsplit=1)[0]
         text = (
             f"column {column.name!r} holds text and is categorical, but {n - len(words)} of its "
             f"{n} different values are {what}{others}. If it is meant as {kind}, store it as "

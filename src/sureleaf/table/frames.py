@@ -119,8 +119,10 @@ def open_table(X: Any) -> RawTable:
         return _open_pandas(X)
     if _is_sparse(X):
         return _open_array(X.toarray())
-    if _is_xarray(X):
-        return _open_xarray(X)
+    if _is_of(
+        X, "xarray", "DataArray"
+    ):  # its own Arrow stream would be a table of one row per cell
+        return _open_pandas(X.to_pandas()) if X.ndim == 2 else _open_array(X.values)
     if isinstance(X, Sequence) and len(X) and all(isinstance(row, Mapping) for row in X):
         return _open_records(X)
     frame = _as_frame(X)
@@ -148,9 +150,14 @@ def _as_frame(X: Any) -> Any:
         raise _duplicate_names_error(_labels(X)) from None
 
 
+def _is_of(X: Any, module: str, name: str) -> bool:
+    """Return whether X is of a type of a library, which whoever has it has imported."""
+    library = sys.modules.get(module)
+    return library is not None and isinstance(X, getattr(library, name))
+
+
 def _is_pandas(X: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # whoever has a DataFrame has imported it
-    return pandas is not None and isinstance(X, pandas.DataFrame)
+    return _is_of(X, "pandas", "DataFrame")
 
 
 def _open_stream(X: Any) -> RawTable:
@@ -172,40 +179,15 @@ def _as_arrow(X: Any) -> Any:
         raise _not_two_dimensional_error(X) from error
 
 
+def _is_sparse(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
 def _not_two_dimensional_error(X: Any) -> InvalidArgumentError:
     return InvalidArgumentError(
         f"Expected a 2-dimensional container but got {type(X)} instead. Pass a data frame of one "
         "column if your data has a single feature, or of one row if it contains a single sample."
-    )
-
-
-def _is_sparse(X: Any) -> bool:
-    sparse = sys.modules.get("scipy.sparse")  # whoever has a sparse X has imported it
-    return sparse is not None and bool(sparse.issparse(X))
-
-
-def _is_xarray(X: Any) -> bool:
-    xarray = sys.modules.get("xarray")
-    return xarray is not None and isinstance(X, xarray.DataArray)
-
-
-def _open_xarray(X: Any) -> RawTable:
-    """Open an xarray.DataArray as an array of rows and columns.
-
-    Its own Arrow stream would be a table of one row per cell. Labels of the second dimension are
-    the names of the columns.
-    """
-    table = _open_array(np.asarray(X.values))
-    dimension = X.dims[1]
-    labels = X.coords[dimension].values.tolist() if dimension in X.coords else []
-    names, named = _names(labels)
-    if not named:
-        return table
-    if len(set(names)) < len(names):
-        raise _duplicate_names_error(labels)
-    values = X.values
-    return RawTable(
-        names, True, table.n_rows, lambda index: from_numpy(names[index], values[:, index])
     )
 
 
