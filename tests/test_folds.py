@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from sureleaf.folds import (
-    assign_folds,
-    assign_groups,
-    assign_holdout,
-    enough_folds,
-    group_classes,
-)
+from sureleaf.folds import assign_folds, assign_groups, assign_holdout, enough_folds, group_classes
 
 GENERATOR = np.random.default_rng(0)
 CLASSES = GENERATOR.choice(3, 101, p=[0.6, 0.3, 0.1])

@@ -116,57 +116,23 @@ __all__ = [
 ]
 
 _LAZY = {
-    "sureleaf": ("comparison", "designs", "levels", "measures", "plots", "report"),
-    "sureleaf.auditing": ("Audit", "audit"),
+    "sureleaf": "comparison designs levels measures plots report",
+    "sureleaf.auditing": "Audit audit",
     "sureleaf.comparison": (
-        "Comparison",
-        "auc_difference",
-        "bootstrap_difference",
-        "compare",
-        "compare_many",
-        "compare_rates",
-        "holm",
-        "mcnemar",
-        "one_sample_t",
-        "paired_t",
-        "rate_interval",
-        "rows_for_width",
-        "rows_to_detect",
+        "Comparison auc_difference bootstrap_difference compare compare_many compare_rates holm "
+        "mcnemar one_sample_t paired_t rate_interval rows_for_width rows_to_detect"
     ),
-    "sureleaf.estimators": (
-        "BaggedTreesClassifier",
-        "TreeClassifier",
-        "load",
-        "rank_columns",
-    ),
+    "sureleaf.estimators": "BaggedTreesClassifier TreeClassifier load rank_columns",
     "sureleaf.evaluation": (
-        "Arithmetic",
-        "BootstrapError",
-        "Estimate",
-        "Evaluation",
-        "Geometric",
-        "LearningCurve",
-        "Measure",
-        "NoChange",
-        "NotWorthwhile",
-        "bootstrap_error",
-        "decide",
-        "evaluate",
-        "learning_curve",
+        "Arithmetic BootstrapError Estimate Evaluation Geometric LearningCurve Measure NoChange "
+        "NotWorthwhile bootstrap_error decide evaluate learning_curve"
     ),
-    "sureleaf.exports": (
-        "export",
-        "from_json",
-    ),
-    "sureleaf.monitoring": (
-        "Watch",
-        "diff",
-        "update",
-    ),
+    "sureleaf.exports": "export from_json",
+    "sureleaf.monitoring": "Watch diff update",
 }
 """Where public names live that are loaded when first used; in the package itself: modules."""
 
-_HOME_OF = {name: home for home, names in _LAZY.items() for name in names}
+_HOME_OF = {name: home for home, names in _LAZY.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

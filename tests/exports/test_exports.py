@@ -7,7 +7,7 @@ import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.exports import FORMATS, export
-from sureleaf.levels.decisions import TIE, predicted_class
+from sureleaf.levels.decisions import TIE
 from tests.cli.command import sureleaf as sureleaf_command
 
 MODEL = TreeClassifier.c45(levels_from="training").fit([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
@@ -20,10 +20,6 @@ def test_every_format_is_written_by_its_name(form):
     written = export(MODEL, form)
     assert written == FORMATS[form].write(MODEL)
     assert isinstance(written, bytes if form == "onnx" else str)
-
-
-def test_text_is_the_rules():
-    assert export(MODEL, "text") == MODEL.rules()
 
 
 def test_options_are_those_of_the_format():
@@ -58,13 +54,9 @@ def test_every_suffix_chooses_one_format():
     assert all(form.suffixes for form in FORMATS.values())
 
 
-def test_a_tie_is_as_large_for_exports_as_for_predictions():
-    for difference, predicted in ((0.9 * TIE, 0), (2 * TIE, 1)):
-        assert predicted_class(np.array([[0.5, 0.5 + difference]])).tolist() == [predicted]
-
-
 def test_names_are_public():
     assert sureleaf.export is export
+    assert export(MODEL, "text") == MODEL.rules()
     assert sureleaf.from_json(sureleaf.export(MODEL, "json")).levels() == MODEL.levels()
 
 

@@ -11,14 +11,7 @@ from sureleaf.exports import sql
 from sureleaf.exports.sql import to_sql
 from sureleaf.exports.sql_dialects import DIALECTS
 from tests.exports.databases import Database
-from tests.exports.hard_rows import (
-    COLUMN_TYPES,
-    NAMES,
-    fitted,
-    frame,
-    hard_rows,
-    plain_rows,
-)
+from tests.exports.hard_rows import COLUMN_TYPES, NAMES, fitted, frame, hard_rows, plain_rows
 
 
 def renamed(rows):

@@ -193,11 +193,8 @@ def test_the_type_of_a_column_does_not_depend_on_the_order_of_its_cells(
     assert early["a"][0] == last["a"][-1]
 
 
-def test_a_decimal_comma_is_read_unless_the_comma_is_the_delimiter(
-    write: Any,
-) -> None:
-    with pytest.warns(UserWarning, match="'1,5' has another decimal mark than the point"):
-        assert columns(write('a,b\n"1,5",2\n"2,5",3\n')) == {"a": ["1,5", "2,5"], "b": [2, 3]}
+def test_a_decimal_comma_is_read_unless_the_comma_is_the_delimiter(write: Any) -> None:
+    assert columns(write("a;b\n1,5;2\n-3,25;4\n")) == {"a": [1.5, -3.25], "b": [2, 4]}
     with pytest.warns(UserWarning, match=r"'2\.5' has another decimal mark than the comma"):
         assert columns(write("a;b\n1,5;2.5\n"), decimal=",") == {"a": [1.5], "b": ["2.5"]}
     with pytest.raises(InvalidArgumentError, match="decimal and delimiter must differ"):

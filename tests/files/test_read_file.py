@@ -87,12 +87,6 @@ def test_a_single_column_and_a_last_line_without_line_ending_are_read(write: Any
     assert columns(write("a,b\n1,")) == {"a": [1], "b": [None]}
 
 
-def test_a_comma_is_a_decimal_mark_if_it_is_not_the_delimiter(write: Any) -> None:
-    assert columns(write("a;b\n1,5;2\n-3,25;4\n")) == {"a": [1.5, -3.25], "b": [2, 4]}
-    with pytest.warns(UserWarning, match="'1,5' has another decimal mark than the point"):
-        assert columns(write("a;b\n1,5;2.5\n")) == {"a": ["1,5"], "b": [2.5]}
-
-
 def test_empty_cells_are_missing_and_na_is_missing_among_numbers(write: Any) -> None:
     path = write("n,t,d\n1,x,2024-02-29\nNA,NA,\n,,?\n")
     day = datetime.date(2024, 2, 29)

@@ -15,10 +15,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from joblib._parallel_backends import LokyBackend
 from sklearn.naive_bayes import GaussianNB
 
 import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier
+from sureleaf.arguments import runs_elsewhere
 from sureleaf.designs import KFold
 from sureleaf.errors import ClusterError, InvalidArgumentError, InvalidTypeError
 from sureleaf.scale import coding, dask_parts, growing
@@ -364,4 +366,30 @@ def test_bags_are_grown_on_the_cluster(client, labelled):
         there = BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
     assert n_steps(client) > before
     for got, expected in zip(there.model_.trees, here.model_.trees, strict=True):
+        assert_same_tree(got, expected)
+
+
+# ---- and on a back end that refuses generators, as Ray's does ------------------------------------
+
+
+class WithoutGenerators(LokyBackend):
+    """Processes, which give their results together at the end."""
+
+    supports_return_generator = False
+
+
+def test_folds_and_bags_need_no_generators(labelled):
+    def fits():
+        models = (GaussianNB(), TreeClassifier(random_state=0, cv=3))
+        folds = [sureleaf.evaluate(m, *labelled, design=KFold(3), random_state=0) for m in models]
+        return folds, BaggedTreesClassifier(n_estimators=6, random_state=0).fit(*labelled)
+
+    here, bag = fits()
+    joblib.register_parallel_backend("without generators", WithoutGenerators)
+    with joblib.parallel_config(backend="without generators", n_jobs=2):
+        assert runs_elsewhere()
+        there, other = fits()
+    for got, expected in zip(there, here, strict=True):
+        np.testing.assert_array_equal(got.probabilities, expected.probabilities)
+    for got, expected in zip(other.model_.trees, bag.model_.trees, strict=True):
         assert_same_tree(got, expected)

@@ -116,9 +116,7 @@ def read(tmp_path: pathlib.Path, text: str, *columns: Column, **csv_format: Any)
     return [part.to_pydict() for part in rows]
 
 
-def test_the_schema_decides_the_type_of_a_column_and_not_its_cells(
-    tmp_path: pathlib.Path,
-) -> None:
+def test_the_schema_decides_the_type_of_a_column_and_not_its_cells(tmp_path: pathlib.Path) -> None:
     text = "zip,n,b,d,t,empty\n01234,NA,true,2024-02-29,2024-02-29T10:00:00.5,\n,?,,,?,\n"
     assert read(
         tmp_path,
@@ -198,9 +196,7 @@ def test_a_damaged_file_is_an_error_after_its_good_rows(table: pa.Table, tmp_pat
         list(rows)
 
 
-def test_batches_and_the_whole_file_are_encoded_equally(
-    tmp_path: pathlib.Path,
-) -> None:
+def test_batches_and_the_whole_file_are_encoded_equally(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "fit.csv"
     path.write_text('code;n;when\n"01";1,5;2024-01-01 10:00\n"2";;2024-01-02 11:30\n')
     table = read_table(read_file(path))

@@ -11,13 +11,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.saving import UnknownPart, estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged, State, decoding, has_half_characters, newer
-from sureleaf.model.state import (
-    ALL_LEVELS,
-    SOME_LEVELS,
-    from_plain,
-    schema_from_plain,
-    to_plain,
-)
+from sureleaf.model.state import ALL_LEVELS, SOME_LEVELS, from_plain, schema_from_plain, to_plain
 from sureleaf.table import Column, Schema
 
 FORMAT: Final = "sureleaf model"
@@ -32,13 +26,8 @@ def to_json(model: Any, *, indent: int | None = None) -> str:
     """Write a fitted tree, or bagged trees, as JSON.
 
     It is strict JSON, which `from_json` turns into the same model, bit for bit. Levels that are not
-    known yet are computed.
-
-    Parameters
-    ----------
-    model : TreeClassifier or BaggedTreesClassifier
-    indent : int, optional
-        Spaces per level of nesting; by default one line per node.
+    known yet are computed. `indent` are the spaces per level of nesting; by default there is one
+    line per node.
 
     Examples
     --------
@@ -170,7 +159,7 @@ def from_json(text: str | bytes) -> TreeClassifier | BaggedTreesClassifier:
             written = json.loads(text)
             if not isinstance(written, dict) or written.get("format") != FORMAT:
                 raise InvalidArgumentError(
-                    f"{what} is not a model that Sureleaf wrote as JSON. Pass what to_json() "
+                    "the text is not a model that Sureleaf wrote as JSON. Pass what to_json() "
                     "returned."
                 )
             if has_half_characters(written):
@@ -190,7 +179,9 @@ def _state(written: Record) -> State:
     schema = schema_from_plain(written.get("schema"))
     if "nodes" in written:
         arrays = _tree_arrays(written["nodes"], schema, "tree/", "probabilities")
-        arrays |= _leaf_arrays(written["nodes"])
+        leaves = [node for node in written["nodes"] if node.get("column") is None]
+        arrays["leaf_counts/counts"] = _column(leaves, "leaf_counts")
+        arrays["leaf_counts/squares"] = _column(leaves, "leaf_squares")
         if header.get("levels") is not None:
             arrays |= _level_arrays(written["nodes"])
         return State(header, arrays)
@@ -257,14 +248,6 @@ def _number(value: Any) -> float:
 
 def _column(nodes: list[Record], name: str) -> NDArray[np.float64]:
     return np.array([node[name] for node in nodes], dtype=np.float64)
-
-
-def _leaf_arrays(nodes: list[Record]) -> dict[str, NDArray[Any]]:
-    leaves = [node for node in nodes if node.get("column") is None]
-    return {
-        "leaf_counts/counts": _column(leaves, "leaf_counts"),
-        "leaf_counts/squares": _column(leaves, "leaf_squares"),
-    }
 
 
 def _level_arrays(nodes: list[Record]) -> dict[str, NDArray[Any]]:

@@ -21,27 +21,12 @@ def to_onnx(model: Any) -> bytes:
 
     In ONNX a row takes exactly one branch. So all tests of the tree must be thresholds of numeric
     columns. If missing values take all branches of the tree (``missing="fraction"``), these columns
-    must not have had missing values in training.
+    must not have had missing values in training. Other trees are an error.
 
-    Parameters
-    ----------
-    model : TreeClassifier
-        Fitted.
-
-    Returns
-    -------
-    bytes
-        A model with the input `X`, float64 of shape (n_rows, n_columns), and the outputs `label`
-        and `probabilities`, float64. A missing value (NaN) takes the branch that the tree has
-        learned. If it takes all branches of the tree, the row gets NaN as probabilities, and "" or
-        the smallest int64 as label. With costs, the label is the decision of least expected cost.
-
-    Raises
-    ------
-    InvalidArgumentError
-        If the tree tests categories or dates, or was grown on fractional rows.
-    MissingPackageError
-        If onnx is not installed.
+    The ONNX model has the input `X`, float64 of shape (n_rows, n_columns), and the outputs `label`
+    and `probabilities`, float64. A missing value (NaN) takes the branch that the tree has learned.
+    If it takes all branches of the tree, the row gets NaN as probabilities, and "" or the smallest
+    int64 as label. With costs, the label is the decision of least expected cost.
 
     Examples
     --------
@@ -98,8 +83,10 @@ def _check(view: TreeView) -> None:
 def _constants(view: TreeView) -> dict[str, NDArray[Any]]:
     labels, no_label = _labels(view.model.classes)
     k = len(view.model.classes)
+    # The columns in which a missing value takes several branches.
+    fractional = {test.column_index for test in view.tests.values() if test.missing_branch is None}
     return {
-        "tested": np.array(_unpredictable_columns(view), dtype=np.int64),
+        "tested": np.array(sorted(fractional), dtype=np.int64),
         "nan": np.array(np.nan),
         "tie": np.array(TIE),
         # The label is that of the largest entry: a probability, or an expected cost below 0.
@@ -134,12 +121,6 @@ def _steps(onnx: Any, view: TreeView) -> list[Any]:
         step("Reshape", ["class", "row"], ["classes"]),
         step("Gather", ["labels", "classes"], ["label"], axis=0),
     ]
-
-
-def _unpredictable_columns(view: TreeView) -> list[int]:
-    """Return the columns in which a missing value takes several branches."""
-    fractional = {test.column_index for test in view.tests.values() if test.missing_branch is None}
-    return sorted(fractional)
 
 
 def _labels(classes: NDArray[Any]) -> tuple[list[Any], Any]:

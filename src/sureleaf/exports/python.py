@@ -164,19 +164,10 @@ _UNSEEN: Final = {
 def to_python(model: Any) -> str:
     """Write a tree as a Python module with `predict_proba(row)` and `predict(row)`.
 
-    If the tree has costs, `predict` returns the decision of least expected cost.
-
-    Parameters
-    ----------
-    model : TreeClassifier
-        Fitted.
-
-    Returns
-    -------
-    str
-        Source text that imports only the standard library. A row is a dict of column name to
-        value, and gets exactly the probabilities of the model. Numbers may be text, as from
-        csv.DictReader; empty text is a missing value unless it is a category.
+    The source text imports only the standard library. A row is a dict of column name to value, and
+    gets exactly the probabilities of the model. Numbers may be text, as from csv.DictReader; empty
+    text is a missing value unless it is a category. If the tree has costs, `predict` returns the
+    decision of least expected cost.
 
     Examples
     --------

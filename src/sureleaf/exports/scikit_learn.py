@@ -25,20 +25,9 @@ def to_sklearn(model: Any) -> DecisionTreeClassifier:
     If the tree tests categories, its columns are those of `sklearn_columns`: a column of 0 and 1
     for each group of categories that a test parts from the others.
 
-    Parameters
-    ----------
-    model : TreeClassifier
-        Fitted. Each test has two branches, missing values take one of them (``missing="branch"``),
-        no test is of dates, and errors have equal costs.
-
-    Returns
-    -------
-    DecisionTreeClassifier
-
-    Raises
-    ------
-    InvalidArgumentError
-        If scikit-learn's trees cannot represent the tree.
+    In the tree each test must have two branches, missing values must take one of them
+    (``missing="branch"``), no test may be of dates, and errors must have equal costs. Other trees
+    are an error.
 
     Examples
     --------

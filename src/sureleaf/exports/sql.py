@@ -24,13 +24,7 @@ from numpy.typing import NDArray
 import sureleaf
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.sql_dialects import DIALECTS, SqlDialect
-from sureleaf.exports.tree_view import (
-    NodeTest,
-    TreeView,
-    label_texts,
-    plain_labels,
-    view_tree,
-)
+from sureleaf.exports.tree_view import NodeTest, TreeView, label_texts, plain_labels, view_tree
 from sureleaf.levels.decisions import TIE
 from sureleaf.table import Column
 from sureleaf.tree.structure import leaves_in_words
@@ -134,7 +128,8 @@ class Conditions:
 
     def passes(self, test: NodeTest) -> str:
         """Return the condition that a row does not stop at the test for an unseen category."""
-        return f"(v{test.column_index} IN ({_codes(self._unknown(test))})) IS NOT TRUE"
+        codes = ", ".join(map(str, self._unknown(test)))
+        return f"(v{test.column_index} IN ({codes})) IS NOT TRUE"
 
     def is_error(self) -> str:
         """Return the condition that the model raises an error for a row; "" if it never does."""
@@ -154,15 +149,9 @@ class Conditions:
 def _among(value: str, codes: Sequence[int], negation: str = "") -> str:
     if len(codes) == 1:
         return f"{value} {'<>' if negation else '='} {codes[0]}"
-    if not codes:
-        return (
-            f"{value} {'>=' if negation else '<'} {2 * UNSEEN_CODE}"  # always or never, if not NULL
-        )
-    return f"{value} {negation}IN ({_codes(codes)})"
-
-
-def _codes(codes: Sequence[int]) -> str:
-    return ", ".join(map(str, codes))
+    if not codes:  # always or never, if not NULL
+        return f"{value} {'>=' if negation else '<'} {2 * UNSEEN_CODE}"
+    return f"{value} {negation}IN ({', '.join(map(str, codes))})"
 
 
 # ---- the query -----------------------------------------------------------------------------------
@@ -390,24 +379,17 @@ class _PathQuery(_Query):
     def _ends(self) -> str:
         """Return the table of the nodes where rows can end."""
         labels = [self.dialect.label(label) for label in _sql_labels(self.model.classes)]
-        with_rules = self.model.tree.n_leaves <= _MAX_RULES
+        rules = self.view.rules if self.model.tree.n_leaves <= _MAX_RULES else {}
+        nodes = range(self.model.tree.n_nodes)
+        ends = [node for node in nodes if node not in self.view.tests or self._stops(node)]
         lines = []
-        for node in range(self.model.tree.n_nodes):
-            if node in self.view.tests and not self._stops(node):
-                continue
+        for node in ends:
             label = labels[int(self.model.predicted_classes[node])]
             numbers = map(self.dialect.number, self.model.probabilities[node].tolist())
-            lines.append((node, f"({node}, {label}, {', '.join(numbers)})"))
-        written = [
-            f"{values}{',' if index + 1 < len(lines) else ''}"
-            + (
-                f"  {self.dialect.comment(self.view.rules[node])}"
-                if with_rules and node in self.view.rules
-                else ""
-            )
-            for index, (node, values) in enumerate(lines)
-        ]
-        listed = "\n    ".join(written)
+            comma = "," if node != ends[-1] else ""
+            rule = f"  {self.dialect.comment(rules[node])}" if node in rules else ""
+            lines.append(f"({node}, {label}, {', '.join(numbers)}){comma}{rule}")
+        listed = "\n    ".join(lines)
         return f"ends(node, prediction, {', '.join(self.sums)}) AS (\n  VALUES\n    {listed}\n)"
 
     def _result(self) -> str:
@@ -517,16 +499,11 @@ class _ShareQuery(_Query):
             if f"e{node}" in wanted:
                 passes = [*skipped, self.conditions.passes(test)]
                 shares[f"e{node}"] = self._share(root, f"e{node}", passes, share)
-            pending += [
-                (
-                    test.children[branch],
-                    depth + 1,
-                    [*skipped, self.conditions.skips(test, branch)],
-                    share if fraction is None else f"{share} * {fraction}",
-                )
-                for branch in reversed(range(len(test.children)))
-                for fraction in (self.conditions.fraction(test, branch),)
-            ]
+            for branch in reversed(range(len(test.children))):
+                below = [*skipped, self.conditions.skips(test, branch)]
+                fraction = self.conditions.fraction(test, branch)
+                part = share if fraction is None else f"{share} * {fraction}"
+                pending.append((test.children[branch], depth + 1, below, part))
 
     def _share(self, root: int, name: str, skipped: list[str], share: str) -> str:
         zero = self.dialect.number(0.0)

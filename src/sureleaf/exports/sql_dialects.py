@@ -123,13 +123,8 @@ class _DuckDB(SqlDialect):
     def moment(self, expression: str, temporal: str) -> str:
         if temporal == "date":
             return f"epoch_us(CAST({expression} AS TIMESTAMP)) / 86400000000.0e0"
-        kinds = {
-            "timestamp": "TIMESTAMP",
-            "utc": "TIMESTAMPTZ",
-            "duration": "INTERVAL",
-            "time": "TIME",
-        }
-        return f"CAST(epoch_us(CAST({expression} AS {kinds[temporal]})) AS DOUBLE)"
+        kind = {"utc": "TIMESTAMPTZ", "duration": "INTERVAL"}.get(temporal, temporal.upper())
+        return f"CAST(epoch_us(CAST({expression} AS {kind})) AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -154,14 +149,9 @@ class _PostgreSQL(SqlDialect):
         return f'CAST({expression} AS text) COLLATE "C"'
 
     def moment(self, expression: str, temporal: str) -> str:
-        kinds = {
-            "date": "timestamp",
-            "timestamp": "timestamp",
-            "utc": "timestamptz",
-            "duration": "interval",
-            "time": "time",
-        }
-        seconds = f"EXTRACT(EPOCH FROM CAST({expression} AS {kinds[temporal]}))"
+        kinds = {"date": "timestamp", "utc": "timestamptz", "duration": "interval"}
+        kind = kinds.get(temporal, temporal)
+        seconds = f"EXTRACT(EPOCH FROM CAST({expression} AS {kind}))"
         microseconds = f"CAST({seconds} * 1000000 AS double precision)"
         return f"{microseconds} / 86400000000" if temporal == "date" else microseconds
 

@@ -43,10 +43,7 @@ BATCH_ROWS: Final = 1 << 16
 
 
 def read_file(
-    path: str | os.PathLike[str],
-    *,
-    missing: Sequence[str] = ("",),
-    csv: CsvFormat | None = None,
+    path: str | os.PathLike[str], *, missing: Sequence[str] = ("",), csv: CsvFormat | None = None
 ) -> Any:
     r"""Read a CSV, Parquet, Arrow, ARFF or Excel file as an Arrow table.
 

@@ -34,7 +34,7 @@ from sureleaf.model.fitting import (
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.probability import KeepDecision
 from sureleaf.table import EncodedTable
-from sureleaf.table.encoded_table import Recoding, Recodings
+from sureleaf.table.encoded_table import Recoding
 from sureleaf.tree import TrainingRows, Tree
 from sureleaf.tree.routing import LeafCounts
 
@@ -100,7 +100,6 @@ class TreeRefits:
         self.sample_weight = sample_weight
         self.n_threads = thread_count(n_jobs)
         self.n_at_once = trees_at_once(*rows.shape, self.n_threads)
-        self._recodings = Recodings(rows.table)
         self._sorting = threading.Lock()
 
     def fit(self, estimator: HasSettings, train: Rows, *, n_threads: int) -> TreeRefit:
@@ -166,7 +165,7 @@ class TreeRefits:
         known = times
         if weights is not None:
             known = np.bincount(train, weights > 0, len(times)).astype(times.dtype)
-        recoding = self._recodings.of(known)
+        recoding = Recoding.of(self.rows.table, np.flatnonzero(known))
         used, own = train, weights
         # Rows are assigned by their numbers, and C4.5 breaks some ties by the order of rows.
         if not settings.assigns_rows and bool((np.diff(train) >= 0).all()):

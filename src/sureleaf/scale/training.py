@@ -191,11 +191,7 @@ def read_rows(
     coding = Coding.of(summary := summarize_parts(parts, plan, n_rows), plan)
     if memory is not None and grows_large_trees is not None:
         say_what_fit_needs(
-            coding,
-            limit,
-            n_threads=n_threads,
-            grows_large_trees=grows_large_trees,
-            n_jobs=n_jobs,
+            coding, limit, n_threads=n_threads, grows_large_trees=grows_large_trees, n_jobs=n_jobs
         )
     empty = coding.no_rows()
     is_spilled = _CODE_COPIES * coding.n_code_bytes > limit

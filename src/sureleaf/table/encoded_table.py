@@ -322,31 +322,6 @@ def recode(table: EncodedTable, schema: Schema) -> EncodedTable:
     return replace(recoded, unseen_counts={name: n for name, n in unseen.items() if n})
 
 
-_N_LISTED = 32
-"""Rows per category that are checked before all rows are."""
-
-
-class Recodings:
-    """Recodings of many parts of one table, such as its bootstrap samples.
-
-    A few rows of each category are listed once. Nearly always one of them is in the part, which
-    proves that the category occurs; only if none is, all rows of the part are searched.
-    """
-
-    def __init__(self, table: EncodedTable) -> None:
-        self.table = table
-        self._listed = {j: _list_rows(table, j) for j in _categorical_indices(table)}
-
-    def of(self, row_counts: NDArray[np.integer[Any]]) -> Recoding:
-        """Make the recoding for the part that has each row this many times."""
-        occurring = {}
-        for index, (rows, n_rows) in self._listed.items():
-            occurring[index] = row_counts[rows].any(axis=1) & (n_rows > 0)
-            if not (occurring[index] | (n_rows <= _N_LISTED)).all():
-                occurring[index] = _occurring(self.table, index, np.flatnonzero(row_counts))
-        return Recoding.keeping(self.table.schema, occurring)
-
-
 def _categorical_indices(table: EncodedTable) -> list[int]:
     columns = table.schema.columns
     return [index for index, column in enumerate(columns) if column.kind == "categorical"]
@@ -359,12 +334,3 @@ def _occurring(
     occurs = np.zeros(len(table.schema.columns[index].categories) + 2, dtype=bool)
     occurs[table.columns[index].take(rows)] = True  # -1 and -2 are behind the categories
     return occurs[:-2]
-
-
-def _list_rows(table: EncodedTable, index: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return some rows of each category (the last repeated if there are few), and their number."""
-    codes = table.columns[index]
-    order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes[order], np.arange(len(table.schema.columns[index].categories) + 1))
-    positions = np.minimum(ends[:-1, None] + np.arange(_N_LISTED), ends[1:, None] - 1)
-    return order[positions], np.diff(ends)

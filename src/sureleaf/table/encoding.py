@@ -173,8 +173,7 @@ def _match_by_name(raw: RawTable, schema: Schema) -> Sequence[int]:
     extra = [name for name in raw.names if name not in known]
     if extra:
         warn_caller(
-            f"columns that the fitted table did not have are ignored: {quoted(extra)}",
-            UserWarning,
+            f"columns that the fitted table did not have are ignored: {quoted(extra)}", UserWarning
         )
     return [index_of[name] for name in schema.names]
 
@@ -194,14 +193,13 @@ def _encode_column(raw: RawColumn, column: Column, for_routing: bool) -> NDArray
 def _encode_categories(
     raw: RawColumn, column: Column, for_routing: bool
 ) -> NDArray[np.integer[Any]]:
+    code_of = column.cached_codes(raw.labels) if isinstance(raw, LabelledColumn) else None
+    if code_of is None and not _has_family(raw, column):
+        expected = f"categories of {_FAMILY_NAMES[str(column.category_family)]}"
+        return _all_missing_or_error(raw, column, expected)
     if not isinstance(raw, LabelledColumn):
-        if not _has_family(raw, column):
-            return _all_missing_or_error(raw, column, _expected_categories(column))
         return match_categories(raw, column.categories)
-    code_of = column.cached_codes(raw.labels)
     if code_of is None:
-        if not _has_family(raw, column):
-            return _all_missing_or_error(raw, column, _expected_categories(column))
         code_of = match_categories(raw.categories, column.categories)
         column.cache_codes(raw.labels, code_of)
     if for_routing and raw.codes.dtype == np.int8 and np.all(code_of == np.arange(len(code_of))):
@@ -214,10 +212,6 @@ def _has_family(raw: RawColumn, column: Column) -> bool:
     is_text = raw.family in ("text", "date")
     # Without categories (all values were missing at fit), every value is unseen.
     return raw.family == "null" or family is None or is_text == (family == "text")
-
-
-def _expected_categories(column: Column) -> str:
-    return f"categories of {_FAMILY_NAMES[str(column.category_family)]}"
 
 
 def _encode_dates(raw: RawColumn, column: Column) -> NDArray[Any]:
@@ -292,10 +286,7 @@ Choice = Kind | tuple[object, ...]
 
 
 def read_table(
-    X: Any,
-    *,
-    categorical_features: Any = "auto",
-    estimator: str = "TreeClassifier",
+    X: Any, *, categorical_features: Any = "auto", estimator: str = "TreeClassifier"
 ) -> EncodedTable:
     """Infer the schema of a table and encode it, as before a fit.
 

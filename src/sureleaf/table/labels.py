@@ -92,7 +92,8 @@ def _large_integers(y: Any) -> list[int] | None:
             return None
         values: Sequence[Any] = y
     else:
-        values = _call_first(y, ("to_pylist", "to_list", "tolist"))
+        methods = (getattr(y, name, None) for name in ("to_pylist", "to_list", "tolist"))
+        values = next(method for method in methods if method is not None)()
     integers = [_as_integer(value) for value in values]
     if not any(integer is not None and abs(integer) > MAX_EXACT for integer in integers):
         return None
@@ -108,12 +109,6 @@ def _as_integer(value: Any) -> int | None:
     if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
         return int(value)
     return None
-
-
-def _call_first(y: Any, names: tuple[str, ...]) -> list[Any]:
-    """Call the first of these methods that an object has."""
-    result: list[Any] = next(getattr(y, name) for name in names if hasattr(y, name))()
-    return result
 
 
 def _encode_integers(integers: list[int]) -> tuple[NDArray[np.int32], NDArray[Any]]:
@@ -228,8 +223,6 @@ def _encode_floats(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any
             "expects discrete classes on a regression target with continuous values. Labels "
             f"must be text, bools or whole numbers; got {values[row]} in row {row}."
         )
-    if np.abs(values).max() < 2.0**31:
-        classes, codes = sorted_codes(values.astype(np.int64))
-        return codes, classes.astype(values.dtype)
-    classes, codes = sorted_codes(values)
-    return codes, classes
+    are_small = np.abs(values).max() < 2.0**31
+    classes, codes = sorted_codes(values.astype(np.int64) if are_small else values)
+    return codes, classes.astype(values.dtype)

@@ -198,8 +198,8 @@ def _with_nanoseconds(array: Any, values: NDArray[Any]) -> Any:
 
 def _numpy_times(objects: list[Any]) -> NDArray[Any] | None:
     """Return NumPy datetimes or durations as one array; None if the objects are neither."""
+    present = [value for value in objects if value is not None]
     for scalar in (np.datetime64, np.timedelta64):
-        present = [value for value in objects if value is not None]
         if present and all(isinstance(value, scalar) for value in present):
             missing = np.array("NaT", present[0].dtype)[()]  # without a unit, NumPy 2.5 warns
             array = np.array([missing if value is None else value for value in objects])
@@ -288,13 +288,12 @@ def _to_arrow_unit(values: NDArray[Any]) -> NDArray[Any]:
 def _arrow_family(arrow_type: Any) -> Family | None:
     from pyarrow import types
 
-    if types.is_integer(arrow_type) or types.is_floating(arrow_type):
-        return "number"
-    if types.is_decimal(arrow_type):
+    is_number = types.is_integer(arrow_type) or types.is_floating(arrow_type)
+    if is_number or types.is_decimal(arrow_type):
         return "number"
     if types.is_boolean(arrow_type):
         return "bool"
-    if _is_text(arrow_type) or _is_binary(arrow_type):
+    if _is_plain_text(arrow_type) or types.is_string_view(arrow_type) or _is_binary(arrow_type):
         return "text"
     if temporal_of(arrow_type):
         return "date"
@@ -306,13 +305,6 @@ def _is_plain_text(arrow_type: Any) -> bool:
     from pyarrow import types
 
     return bool(types.is_string(arrow_type) or types.is_large_string(arrow_type))
-
-
-def _is_text(arrow_type: Any) -> bool:
-    from pyarrow import types
-
-    is_string = types.is_string(arrow_type) or types.is_large_string(arrow_type)
-    return bool(is_string or types.is_string_view(arrow_type))
 
 
 def _is_binary(arrow_type: Any) -> bool:
