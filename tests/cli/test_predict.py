@@ -344,3 +344,21 @@ def test_large_integers_of_a_csv_file_are_predicted_as_at_fit(
     assert run(capsys, "predict", model, data, "-o", tmp_path / "p.csv")[0] == 0
     predicted = pa.csv.read_csv(tmp_path / "p.csv")["prediction"].to_pylist()
     assert predicted == ["no" if row % 2 else "yes" for row in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "path"),
+    [("mixture", "rows go down all branches of each test"), ("stop", "rows stop where they are")],
+)
+def test_a_note_says_what_unseen_categories_do(
+    chosen: str, path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No test asks for a column that was empty in training: its values send no row anywhere."""
+    rows = [f"{'red' if row % 2 else 'blue'},,{row % 2}" for row in range(200)]
+    (tmp_path / "old.csv").write_text("\n".join(["colour,empty,class", *rows]))
+    (tmp_path / "new.csv").write_text("colour,empty\ngreen,x\nred,y\n")
+    options = ["-t", "class", "--tree", f"unseen={chosen}", "-o", tmp_path / "m"]
+    assert run(capsys, "fit", tmp_path / "old.csv", *options)[0] == 0
+    err = run(capsys, "predict", tmp_path / "m", tmp_path / "new.csv", "-o", tmp_path / "p.csv")[2]
+    assert "2 values of column 'empty' were not in the training rows; no test asks for it" in err
+    assert f"1 value of column 'colour' was not in the training rows; such {path}" in err

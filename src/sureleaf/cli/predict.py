@@ -95,7 +95,7 @@ def predict(
         show_json({"output": str(output)} | summary.to_dict())
     elif not to_stdout:
         show(*predictions.show_predicted(loaded, summary, str(output)))
-    for line in predictions.notes(summary):
+    for line in predictions.notes(loaded, summary):
         typer.echo(f"sureleaf: note: {line}", err=True)
 
 

@@ -285,15 +285,14 @@ def show_predicted(model: Any, summary: PredictionSummary, output: str) -> Itera
         yield f"[dim]{escape_markup(kind_of_confidence(model.model_.evidence.source))}[/dim]"
 
 
-def notes(summary: PredictionSummary) -> Iterator[str]:
+def notes(model: Any, summary: PredictionSummary) -> Iterator[str]:
     """Yield what to know before using the predictions."""
+    tested = model.model_.tested_columns if summary.unseen else []
     for name, n in summary.unseen.items():
         several = "1 value" if n == 1 else f"{n:,} values"
         was = "was" if n == 1 else "were"
-        yield (
-            f"{several} of column {name!r} {was} not in the training rows; such rows go down all "
-            "branches"
-        )
+        does = f"such rows {model.model_.unseen_path}" if name in tested else "no test asks for it"
+        yield f"{several} of column {name!r} {was} not in the training rows; {does}"
     for name, text in summary.quoted.items():
         yield (
             f"column {name!r} has text that a spreadsheet would run: {text!r} is written with an "

@@ -184,18 +184,26 @@ class DecidingModel:
         return table
 
     def _warn_of_unseen(self, unseen_counts: dict[str, int]) -> None:
-        tested = {int(column) for tree in self.all_trees() for column in np.unique(tree.feature)}
-        names = [column.name for at, column in enumerate(self.schema.columns) if at in tested]
-        found = [repr(name) for name in names if name in unseen_counts]
+        found = [repr(name) for name in self.tested_columns if name in unseen_counts]
         if found:  # without numbers, so that Python shows it once in a cross-validation
-            does = "stop where they are met"
-            if self.unseen == "mixture":
-                does = "go down all branches of each test that they meet"
             warn_caller(
                 "X has categories that were not there in training, in column"
-                f"{'s' if len(found) > 1 else ''} {listed(found)}; they {does}.",
+                f"{'s' if len(found) > 1 else ''} {listed(found)}; they {self.unseen_path}.",
                 UnseenCategoryWarning,
             )
+
+    @property
+    def tested_columns(self) -> list[str]:
+        """The names of the columns that a test of the model asks for."""
+        tested = {int(column) for tree in self.all_trees() for column in np.unique(tree.feature)}
+        return [column.name for at, column in enumerate(self.schema.columns) if at in tested]
+
+    @property
+    def unseen_path(self) -> str:
+        """What unseen categories do, in words."""
+        if self.unseen == "mixture":
+            return "go down all branches of each test that they meet"
+        return "stop where they are met"
 
     def all_trees(self) -> tuple[Tree, ...]:
         """Return the tree, or all trees of a bag."""
