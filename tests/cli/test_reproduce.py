@@ -18,6 +18,12 @@ def test_the_last_lines_count_all_figures() -> None:
     assert "30 arithmetic of the document: 25 as defined, 3 from another computation" in shown
 
 
+def test_a_part_counts_only_what_it_has() -> None:
+    shown = sureleaf("reproduce", "aw", "--part", "cost").stdout
+    assert "4 computed by this library's functions: 4 as defined" in " ".join(shown.split())
+    assert "arithmetic of the document" not in shown
+
+
 def test_json_is_the_result_object() -> None:
     found = json.loads(sureleaf("reproduce", "zhang2024", "--json").stdout)
     assert found == json.loads(json.dumps(reproduce("zhang2024").to_dict()))

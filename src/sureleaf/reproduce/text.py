@@ -123,7 +123,8 @@ def _totals(reproduction: Reproduction) -> str:
     lines = [f"{len(reproduction.cells):,} figures: {_counts_sentence(reproduction.counts)}"]
     for basis, description in _GROUPS.items():
         counts = reproduction.counts_of(basis)
-        lines.append(f"  {sum(counts.values()):,} {description}: {_counts_sentence(counts)}")
+        if any(counts.values()):
+            lines.append(f"  {sum(counts.values()):,} {description}: {_counts_sentence(counts)}")
     return "\n".join(lines)
 
 
