@@ -112,19 +112,6 @@ def test_probabilities_votes_and_spread_are_those_of_the_trees(n_classes):
     np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1.0, atol=1e-12)
 
 
-def test_rows_with_an_unseen_category_are_mixtures_in_every_tree():
-    X, y = rows()
-    new = X.head(20).assign(town="Kyiv")
-    model = BaggedTreesClassifier(n_estimators=7, random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match="categories that were not there"):
-        found = model.predict_proba(new)
-    with pytest.warns(UserWarning, match="categories that were not there"):
-        each = np.array([tree.predict_proba(new) for tree in model.estimators_])
-    np.testing.assert_allclose(found, each.mean(axis=0), atol=1e-13)
-    with pytest.warns(UserWarning, match="categories that were not there"):
-        assert (model.predict_levels(new).imputed_share > 0).any()
-
-
 def slow_out_of_bag(X, y, model, n_trees):
     """Return the mean of the trees of a larger bag whose bags do not hold the row."""
     larger = clone(model).set_params(n_estimators=n_trees).fit(X, y)
@@ -159,25 +146,6 @@ def test_out_of_bag_asks_as_many_trees_as_there_are_and_only_those_that_did_not_
     assert model.oob_levels_.utility == pytest.approx(hits.mean())
     assert model.oob_score_ == pytest.approx(hits.mean())
     assert model.oob_levels_.n_in_every_bag == (~judged).sum()
-
-
-def test_the_out_of_bag_utility_of_few_trees_is_that_on_new_rows():
-    """With the 37 % of the trees that do not hold a row, it is 5 points too low."""
-    random = np.random.default_rng(0)
-    X = random.normal(size=(22_000, 40))
-    y = (random.random(22_000) < 1 / (1 + np.exp(-0.4 * X.sum(axis=1)))).astype(int)
-    model = BaggedTreesClassifier(random_state=0).fit(X[:2000], y[:2000])
-    hit = model.predict(X[2000:]) == y[2000:]
-    # Three standard errors of the difference of two rates.
-    noise = 3 * np.sqrt(0.7 * 0.3 * (1 / 2000 + 1 / 20_000))
-    assert abs(model.oob_levels_.utility - hit.mean()) < noise
-    levels = model.predict_levels(X[2000:])
-    assert abs(levels.utility.mean() - hit.mean()) < noise
-    assert (levels.low <= levels.utility).all()
-    assert (levels.utility <= levels.high).all()
-    by_probability = levels.utility[np.argsort(levels.probability)]
-    assert (np.diff(by_probability) >= 0).all()
-    assert by_probability[-1] > by_probability[0] + 0.2
 
 
 def test_trees_do_not_depend_on_threads():
@@ -231,17 +199,6 @@ def test_calibration_needs_every_class_out_of_bag():
         )
 
 
-def test_weights_are_chances_to_be_drawn():
-    X, y = rows()
-    weights = np.where(np.arange(len(X)) % 2, 2.0, 0.0)
-    drawn = draw_bag(len(X), weights, seed=0, tree=0)
-    assert drawn.sum() == weights.sum()
-    assert not drawn[weights == 0].any()
-    model = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y, sample_weight=weights)
-    assert model.oob_levels_.n_rows <= weights.sum()
-    assert not np.isnan(model.oob_proba_[weights == 0]).any()
-
-
 def test_draws_come_up_as_often_as_their_weights_say():
     weights = np.array([1.0, 2.0, 0.5, 0.0, 6.5])
     n_trees = 4000
@@ -271,22 +228,6 @@ def test_poor_data_gives_probabilities_and_no_warnings(X, y):
     assert set(model.predict(X)) <= set(y)
     assert repr(model.oob_levels_).startswith("OutOfBagLevels")
     assert len(model.predict_levels(X)) == len(X)
-
-
-def test_a_class_absent_from_most_bags_is_still_a_class():
-    X, y = np.arange(50.0)[:, np.newaxis], np.array(["common"] * 49 + ["rare"])
-    model = BaggedTreesClassifier(n_estimators=10, random_state=0).fit(X, y)
-    assert model.predict_proba(X).shape == (50, 2)
-    assert (model.predict_proba(X) > 0).all()
-
-
-def test_levels_print_as_a_table_and_become_data_frames():
-    X, y = rows()
-    levels = BaggedTreesClassifier(n_estimators=5, random_state=0).fit(X, y).predict_levels(X)
-    assert list(levels.to_pandas().columns) == list(levels.to_polars().columns)
-    assert len(levels.to_pandas()) == len(levels) == len(X)
-    assert "agreement" in repr(levels).splitlines()[0]
-    assert repr(levels).splitlines()[-1] == "... 360 more"
 
 
 def test_a_pickle_knows_what_is_out_of_bag_and_a_model_without_rows_says_that_it_does_not():
@@ -332,37 +273,6 @@ def forest_tree(X, y, weights=None):
     return grow(part, rules)
 
 
-def test_a_tree_of_the_forest_with_all_columns_is_the_tree_of_its_rows_repeated():
-    X, y = rows(n_classes=3)
-    model = BaggedTreesClassifier(n_estimators=3, max_features=None, random_state=5).fit(X, y)
-    assert model.estimator_.max_features is None
-    for number, grown in enumerate(model.trees_):
-        drawn = draw_bag(len(X), None, seed=5, tree=number).astype(int)
-        again = forest_tree(X.loc[X.index.repeat(drawn)], y.repeat(drawn))
-        np.testing.assert_array_equal(grown.feature, again.feature)
-        np.testing.assert_array_equal(grown.threshold, again.threshold)
-        np.testing.assert_array_equal(grown.class_counts, again.class_counts)
-
-
-def test_columns_are_drawn_anew_in_every_tree_and_by_every_seed():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 9))
-    y = X[:, 0] > 0
-
-    def roots(**changes):
-        model = BaggedTreesClassifier(n_estimators=30, **changes).fit(X, y)
-        return [int(tree.feature[0]) for tree in model.trees_]
-
-    assert set(roots(max_features=None, random_state=0)) == {0}
-    drawn = roots(random_state=0)
-    # Column 0 is among the 3 of 9 with probability 1/3: 10 of 30 trees, 4 standard errors = 10.4.
-    assert 0 < drawn.count(0) < 21
-    assert len(set(drawn)) > 3
-    assert drawn == roots(random_state=0) != roots(random_state=1)
-    assert drawn == roots(random_state=0, max_features=3) == roots(random_state=0, n_jobs=3)
-    assert drawn != roots(random_state=0, max_features=1)
-
-
 def test_an_estimator_of_ones_own_keeps_its_columns_and_weights_unless_the_bag_says_others():
     X, y = rows()
     tree = TreeClassifier.c45(pruning=None, max_features=2, class_weight="balanced")
@@ -373,12 +283,6 @@ def test_an_estimator_of_ones_own_keeps_its_columns_and_weights_unless_the_bag_s
     ).fit(X, y)
     assert (other.estimator_.max_features, other.estimator_.class_weight) == (None, {0: 2})
     assert (tree.max_features, tree.class_weight) == (2, "balanced")
-
-
-def test_a_share_of_weighted_rows_is_a_share_of_their_weight():
-    weights = np.array([3.0, 1.0, 0.0, 6.0])
-    assert draw_bag(4, weights, seed=0, tree=0, max_samples=0.5).sum() == 5
-    assert draw_bag(4, weights, seed=0, tree=0, max_samples=0.01).sum() == 1
 
 
 @pytest.mark.parametrize("class_weight", [{0: 3.0}, {0: 0.25, 1: 1.0}, "balanced"])
@@ -460,9 +364,3 @@ def test_encoded_rows_with_other_categories_than_in_training_are_recoded() -> No
         plain = model.fit(X.take(train), y[train]).predict_proba(X.take(test))
     parts = model.fit(encoded[train], y[train]).predict_proba(encoded[test])
     np.testing.assert_array_equal(parts, plain)
-
-
-def test_log_probabilities_are_the_logarithms_of_probabilities():
-    X = np.arange(40.0)[:, np.newaxis]
-    model = BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X, X[:, 0] > 19)
-    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))

@@ -98,15 +98,6 @@ def test_exports_give_the_decision_of_predict(missing: str, three: bool) -> None
     assert [row[0] for row in found] == wanted
 
 
-def test_the_onnx_label_is_the_decision() -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    X, y = table(4)
-    X = np.nan_to_num(X)
-    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
-    session = onnxruntime.InferenceSession(export(model, "onnx"))
-    assert session.run(["label"], {"X": X})[0].tolist() == model.predict(X).tolist()
-
-
 def test_files_keep_the_costs_and_the_levels(fitted: tuple, tmp_path: Path) -> None:
     model, X, cost = fitted
     model.save(tmp_path / "m.sureleaf")
@@ -333,14 +324,6 @@ def test_the_expected_cost_is_that_of_unseen_rows(cost_trees) -> None:
     # 12 samples of 600 rows: the standard error of the mean difference is about 0.01.
     assert np.mean(stated) == pytest.approx(np.mean(paid), abs=0.04)
     assert TreeClassifier(**SIZED).fit(*table()).complete_model().expected_cost() is None
-
-
-def test_an_audit_shows_the_decisions_of_the_leaves() -> None:
-    X, y = table(11)
-    model = TreeClassifier(**SIZED, cost=FIVE_TO_ONE).fit(X, y)
-    unseen, labels = table(12, 1000)
-    result = sureleaf.audit(model, unseen, labels)
-    assert result.leaves.prediction.tolist() == model.leaves().prediction.tolist()
 
 
 def test_a_leaf_is_not_merged_into_a_decision_that_costs_its_rows_more() -> None:

@@ -144,17 +144,6 @@ def test_a_cut_between_any_two_numbers_parts_them(low, high, criterion):
     assert "nan" not in model.rules()
 
 
-@pytest.mark.parametrize("criterion", ["entropy", "gini"])
-@pytest.mark.parametrize(
-    ("low", "high"), [(0.0, 5e-324), (-5e-324, 0.0), (1.0, np.nextafter(1.0, 2.0))]
-)
-def test_neighbouring_numbers_are_parted_where_no_gap_is_asked_for(low, high, criterion):
-    X = np.array([low, high] * 5)[:, np.newaxis]
-    model = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
-    assert model.predict([[low], [high]]).tolist() == [0, 1]
-    assert TreeClassifier.c45(**PLAIN).fit(X, [0, 1] * 5).tree_.n_nodes == 1  # C4.5's 1e-5
-
-
 def test_minus_zero_is_zero():
     X = np.array([0.0, -0.0] * 5)[:, np.newaxis]
     for criterion in CRITERIA:
@@ -211,12 +200,6 @@ def test_a_million_categories_are_no_trouble():
     assert multiway.tree_.n_leaves == n_rows
     grouped = TreeClassifier.c45(**one_each, categorical_split="subset").fit(ids, y)
     assert grouped.tree_.n_leaves == 1  # it gains no more than it may by chance
-
-
-def test_a_numeric_id_of_a_million_rows_is_no_trouble():
-    X = np.random.default_rng(0).permutation(1_000_000).astype(float)[:, np.newaxis]
-    y = np.random.default_rng(1).integers(0, 2, len(X))
-    assert TreeClassifier.c45(**PLAIN).fit(X, y).tree_.n_nodes == 1
 
 
 @pytest.mark.slow
@@ -370,12 +353,6 @@ def test_parameters_that_make_no_sense_are_refused_in_words(parameters, message)
     X, y = numbers()
     with pytest.raises(SureleafError, match=message):
         TreeClassifier.c45(**parameters).fit(X, y)
-
-
-@pytest.mark.parametrize("n_jobs", [None, 1, 2, 1_000, -1, -1_000])
-def test_any_number_of_threads_is_good(n_jobs):
-    X, y = numbers()
-    assert TreeClassifier.c45(n_jobs=n_jobs).fit(X, y).predict(X).tolist() == y.tolist()
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

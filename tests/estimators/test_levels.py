@@ -1,4 +1,3 @@
-import copy
 import pickle
 import re
 import warnings
@@ -200,18 +199,6 @@ def test_a_fractional_row_is_the_mixture_of_its_leaves():
     assert rows.imputed_share[1:].tolist() == [0.0] * 3
 
 
-@pytest.mark.parametrize("unseen", ["mixture", "stop"])
-def test_a_row_with_an_unseen_value_has_levels(unseen):
-    rng = np.random.default_rng(0)
-    kinds = rng.choice(["u", "v", "w"], 200)
-    y = (kinds == "u") ^ (rng.random(200) < 0.2)
-    model = TreeClassifier.c45(unseen=unseen, random_state=0).fit([[kind] for kind in kinds], y)
-    with pytest.warns(UserWarning, match="not there in training"):
-        rows = model.predict_levels([["new"]])
-    assert rows.imputed_share[0] == 1
-    assert 0 <= rows.utility[0] <= 1
-
-
 def test_abstains_exactly_where_confidence_is_too_low(model):
     X, _ = noisy(seed=3)
     sure = model.predict_levels(X).confidence
@@ -266,26 +253,6 @@ def test_rounds_end_when_the_luck_of_the_folds_is_small_and_the_error_is_stated(
     assert training.confidence_error.tolist() == [0.0] * len(training)
 
 
-def test_levels_of_many_classes_have_a_bounded_number_of_sums(monkeypatch):
-    """40 classes would take 40 rounds of 10 trees, and 50 exact sums per node in each search."""
-    from sureleaf.levels import plurality
-
-    sums = []
-    real = plurality._at_whole
-    monkeypatch.setattr(plurality, "_at_whole", lambda n, *a: sums.append(len(n)) or real(n, *a))
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 40, 600)
-    X = rng.normal(size=(40, 4))[y] * 3 + rng.normal(size=(600, 4))
-    model = TreeClassifier(random_state=0).fit(X, y)
-    table = model.leaves()
-    assert table.n_rounds <= 100_000 // (600 * 10)
-    assert sum(sums) <= 20 * model.tree_.n_nodes
-    model.levels(), model.leaves()
-    asked = len(sums)
-    model.leaves()
-    assert len(sums) == asked  # nothing is summed twice
-
-
 @pytest.mark.usefixtures("all_rounds")
 @pytest.mark.parametrize("n_seeds", [3, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_stated_error_is_that_of_other_seeds_and_flags_hardly_depend_on_the_seed(n_seeds):
@@ -311,31 +278,6 @@ def test_the_same_seed_gives_the_same_levels_with_any_number_of_threads():
     for other in tables[1:]:
         np.testing.assert_array_equal(tables[0].confidence, other.confidence)
         np.testing.assert_array_equal(tables[0].confidence_error, other.confidence_error)
-
-
-def test_levels_do_not_change_with_what_becomes_of_the_callers_table():
-    X, y = noisy()
-    numbers = X[["a", "b"]].to_numpy().copy()
-    weights = np.ones(len(y))
-    model = TreeClassifier.c45(random_state=0).fit(numbers, y, sample_weight=weights)
-    other = TreeClassifier.c45(random_state=0).fit(numbers.copy(), y)
-    numbers[:] = 0
-    weights[:] = 0
-    assert model.levels() == other.levels()
-
-
-def test_a_pickled_model_knows_its_levels_and_one_without_rows_says_that_it_does_not(model):
-    X, y = noisy()
-    fresh = TreeClassifier.c45(random_state=0).fit(X, y)
-    again = pickle.loads(pickle.dumps(fresh))
-    np.testing.assert_array_equal(again.predict(X), fresh.predict(X))
-    assert again.levels() == copy.deepcopy(fresh).levels() == model.levels()
-    without = TreeClassifier.c45(random_state=0).fit(X, y).forget_rows()
-    for unknown in (without, pickle.loads(pickle.dumps(without)), copy.deepcopy(without)):
-        with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
-            unknown.leaves()
-        with pytest.raises(InvalidArgumentError, match="Call levels\\(\\) first"):
-            unknown.predict_levels(X)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -399,22 +341,6 @@ def test_a_tree_that_pruning_does_not_cut_keeps_its_levels():
     without = fitted.forget_rows().prune(n_leaves=1000)
     assert without.leaves().levels_from == "cross_fit"
     assert without.levels() == fitted.levels()
-
-
-def test_a_saved_tree_that_pruning_did_not_cut_states_its_accuracy_on_unseen_rows(tmp_path):
-    """Once such a file claimed 94.5 %, as if for unseen rows, where the truth was 75 %."""
-    from sureleaf import load
-
-    X, y = noisy(n=300, seed=2)
-    Z, truth = noisy(n=5000, seed=3)
-    settings = {"criterion": "gini", "pruning": None, "collapse": False, "random_state": 0}
-    fitted = TreeClassifier.c45(**settings, max_leaves=40).fit(X, y)
-    fitted.prune(n_leaves=40).save(tmp_path / "tree.sureleaf")
-    saved = load(tmp_path / "tree.sureleaf")
-    assert saved.leaves().levels_from == "cross_fit"
-    assert saved.levels().low < saved.score(Z, truth) < saved.levels().high
-    seen = TreeClassifier.c45(**settings, max_leaves=40, levels_from="training").fit(X, y)
-    assert seen.levels().utility > saved.score(Z, truth) + 0.1
 
 
 def test_nodes_that_cannot_be_cut_are_not_passed_over_in_silence(model):
@@ -532,15 +458,6 @@ def test_a_leaf_needs_more_rows_than_it_has_only_if_it_is_flagged(levels_from):
         with pytest.warns(UserWarning, match="too optimistic"):
             leaves = audit(model, X, y, rows="training").leaves
         assert (leaves.rows_needed <= leaves.n)[~leaves.flagged].all()
-
-
-def test_rows_needed_by_the_theory_reach_the_wanted_levels():
-    model = TreeClassifier.c45(levels_from="training").fit(*noisy())
-    table = model.leaves(confidence=0.99, utility=0.6)
-    known = ~np.isnan(table.rows_needed)
-    needed, p = table.rows_needed[known], table.probability[known]
-    assert (levels.confidence(needed, p) >= 0.99 - 1e-12).all()
-    assert (levels.utility(needed, p) >= 0.6 - 1e-12).all()
 
 
 def test_what_to_collect_is_told_for_the_leaf_and_in_all_with_its_uncertainty():

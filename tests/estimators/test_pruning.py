@@ -85,17 +85,6 @@ def test_levels_of_a_pruned_copy_are_cross_fitted_while_the_rows_are_there():
     assert model.levels_from == "cross_fit"
 
 
-def test_given_rows_are_counted_in_the_leaves_of_the_pruned_copy():
-    X, y = table_with_holes(2)
-    later, labels = table_with_holes(3, n_rows=80)
-    model = TreeClassifier.c45(**GROWN).fit(X, y)
-    pruned = model.prune(n_leaves=5, X=later, y=labels)
-    assert pruned.leaf_counts_.n.sum() == pytest.approx(80)
-    shares = pruned.leaf_shares(later).toarray()[:, pruned.tree_.leaf_ids]
-    by_hand = np.array([shares[labels == k].sum(axis=0) for k in range(3)]).T
-    np.testing.assert_allclose(pruned.leaf_counts_.counts, by_hand, atol=1e-12)
-
-
 @pytest.mark.parametrize("way", [{"n_leaves": 5}, {"nodes": [1]}, {"rule": "pessimistic"}])
 def test_all_that_a_copy_says_comes_from_the_rows_given(way):
     X, y = table_with_holes(2)
@@ -277,17 +266,3 @@ def test_reduced_error_pruning_cuts_what_does_not_help_on_the_held_out_third(see
         ours.tree_.class_counts, count_nodes(ours.tree_, ours.model_.read_rows(X, y))
     )
     assert ours.leaf_counts_.n.sum() == len(y)
-
-
-def test_held_out_rows_keep_groups_together_and_classes_even():
-    random = np.random.default_rng(0)
-    labels = random.integers(0, 2, 3_000).astype(np.int32)
-    groups = random.integers(0, 300, 3_000)
-    rows = TrainingRows(None, labels, 2)
-    by_group = hold_out(rows.labels, seed=1, groups=groups)
-    assert all(len(set(by_group[groups == group])) == 1 for group in range(300))
-    alone = hold_out(rows.labels, seed=1)
-    for k in (0, 1):
-        assert alone[labels == k].sum() == pytest.approx((labels == k).sum() / 3, abs=1)
-    assert not np.array_equal(alone, hold_out(rows.labels, seed=2))
-    np.testing.assert_array_equal(alone, hold_out(rows.labels, seed=1))

@@ -1,4 +1,3 @@
-import datetime
 import json
 import os
 import pickle
@@ -8,12 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
-import sureleaf
 from sureleaf import BaggedTreesClassifier, TreeClassifier, load
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
@@ -100,17 +97,6 @@ def test_a_loaded_tree_knows_where_missing_values_go(tmp_path, changes):
     with_missing = X.copy()
     with_missing.loc[::2, ["size", "kind"]] = None
     same(model, again, with_missing)
-
-
-def test_bags_know_where_missing_values_go(tmp_path):
-    X, y = table()
-    tree = TreeClassifier(pruning=None, random_state=0)
-    model = BaggedTreesClassifier(estimator=tree, n_estimators=3, random_state=0).fit(X, y)
-    again = saved(model, tmp_path)
-    same(model, again, X)
-    for ours, theirs in zip(model.estimators_, again.estimators_, strict=True):
-        assert (ours.tree_.missing_branch >= 0).any()
-        assert theirs.rules() == ours.rules()
 
 
 def test_levels_are_computed_before_a_tree_is_saved(tmp_path):
@@ -230,20 +216,6 @@ def test_labels_of_every_type_come_back(tmp_path, kind):
     np.testing.assert_array_equal(again.predict([[1.0], [39.0]]), model.predict([[1.0], [39.0]]))
 
 
-def test_labels_of_data_frames_come_back(tmp_path):
-    X = pl.DataFrame({"a": list(range(40))})
-    times = pl.Series([datetime.time(1, 2, 3), datetime.time(4, 5, 6, 7)] * 20).sort()
-    for y in (
-        times,
-        times.cast(pl.String).cast(pl.Categorical),
-        pd.Series([True] * 20 + [False] * 20),
-    ):
-        model = TreeClassifier.c45().fit(X, y)
-        again = saved(model, tmp_path)
-        assert again.classes_.dtype == model.classes_.dtype
-        assert again.classes_.tolist() == model.classes_.tolist()
-
-
 def test_one_class_one_leaf_and_an_array_without_names(tmp_path):
     model = TreeClassifier.c45().fit([[1.0], [2.0]], ["a", "a"])
     again = saved(model, tmp_path)
@@ -324,16 +296,6 @@ def test_kinds_that_were_given_are_saved(tmp_path):
     assert saved(model, tmp_path).categorical_features == schema
 
 
-def test_numpy_parameters_are_saved_as_numbers(tmp_path):
-    X, y = table()
-    model = TreeClassifier.c45(
-        max_depth=np.int64(3), categorical_features=np.array([2, 3, 4]), levels_from="training"
-    ).fit(X, y)
-    again = saved(model, tmp_path)
-    assert again.max_depth == 3
-    assert again.categorical_features == [2, 3, 4]
-
-
 def test_what_is_not_fitted_or_not_ours_is_refused(tmp_path):
     class Grown(TreeClassifier):
         pass
@@ -378,10 +340,6 @@ def test_a_file_of_another_process_is_the_same_and_reads_the_same(tmp_path):
     )
     assert done.stdout.strip() == model.predict_proba(X).tobytes().hex()
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
-
-
-def test_the_name_is_public():
-    assert sureleaf.load is load
 
 
 def test_skops_has_to_trust_the_estimator_and_nothing_else():

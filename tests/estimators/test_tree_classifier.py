@@ -1,7 +1,6 @@
 """What users of other trees expect of TreeClassifier, and its parameters of shape."""
 
 import inspect
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -380,17 +379,6 @@ def test_hundreds_of_categories_with_an_effect_are_used(n_classes, n_rows, n_cat
     assert model.get_n_leaves() == n_classes
     best = 0.7 + 0.3 / n_classes  # by someone who knows the groups
     assert model.score(*draw(10_000)) > best - 0.03
-
-
-def test_ten_thousand_categories_make_a_small_model():
-    random = np.random.default_rng(0)
-    group, codes = random.integers(0, 2, 10_000), random.integers(0, 10_000, 20_000)
-    y = np.where(random.random(20_000) < 0.9, group[codes], random.integers(0, 2, 20_000))
-    X = named(codes, random.normal(size=20_000))
-    model = TreeClassifier(cv=3, random_state=0, levels_from="training").fit(X, y)
-    assert model.tree_.feature[0] == 0
-    assert model.score(X, y) > 0.9
-    assert len(pickle.dumps(model)) < 1_000_000
 
 
 def test_rules_of_a_tree_with_class_weights_have_weights_and_not_rows():

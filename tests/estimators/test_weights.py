@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier
 
 import sureleaf
-from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
+from sureleaf import InvalidArgumentError, TreeClassifier
 from sureleaf.designs import KFold
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
@@ -62,13 +62,6 @@ def test_few_rows_of_large_weights_take_the_time_of_rows():
     tree.fit(X, Y, sample_weight=weights)
     assert time.perf_counter() - begin < 10 * plain + 0.05
     assert tree.leaf_counts_.n.sum() == 1e5 * len(Y)
-
-
-def test_bags_of_weights_that_sum_to_one_have_many_rows():
-    forest = BaggedTreesClassifier(n_estimators=3, random_state=0)
-    with pytest.warns(UserWarning, match=NOT_COUNTS):
-        forest.fit(X, Y, sample_weight=np.full(len(Y), 1 / len(Y)))
-    assert forest.score(X, Y) > 0.8
 
 
 @pytest.mark.filterwarnings("ignore:sample_weight has a sum:UserWarning")

@@ -15,13 +15,6 @@ def c45_of(X: np.ndarray, y: np.ndarray, **parameters: object) -> TreeClassifier
     return TreeClassifier.c45(levels_from="training", **parameters).fit(X, y)
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e-9, 1e-200, 1e200])
-def test_the_default_tree_is_the_same_in_any_unit(unit: float) -> None:
-    model = TreeClassifier(random_state=0).fit(GRAMS * unit, LABELS)
-    assert model.tree_.n_leaves == 4
-    assert model.score(GRAMS * unit, LABELS) == 1.0
-
-
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 @pytest.mark.parametrize("pruning", ["auto", None])
 def test_the_default_tree_is_the_same_under_any_increasing_transformation(

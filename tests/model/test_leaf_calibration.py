@@ -28,23 +28,6 @@ def test_the_curve_finds_the_odds_that_made_the_rows():
     assert curve.slopes == pytest.approx((0.8, 0.3), abs=0.08)
 
 
-def test_the_curve_minimises_the_penalised_loss():
-    features, correct = simulate(200, np.array([0.8, 0.3]))
-    curve = fit_leaf_calibration(features, correct, np.ones(200))
-
-    def loss(constant, slopes):
-        p = expit(constant + features @ np.array(slopes))
-        spread = features.std(axis=0)
-        penalty = 0.5 * ((np.array(slopes) * spread) ** 2).sum()
-        return -(np.log(p) * correct + np.log(1 - p) * (1 - correct)).sum() + penalty
-
-    best = loss(curve.constant, curve.slopes)
-    for step in (-0.02, 0.02):
-        assert loss(curve.constant + step, curve.slopes) > best
-        assert loss(curve.constant, (curve.slopes[0] + step, curve.slopes[1])) > best
-        assert loss(curve.constant, (curve.slopes[0], curve.slopes[1] + step)) > best
-
-
 def test_purer_leaves_are_never_less_accurate():
     features, correct = simulate(300, np.array([-1.0, -1.0]))
     assert fit_leaf_calibration(features, correct, np.ones(300)).slopes == (0.0, 0.0)

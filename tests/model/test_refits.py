@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold as ScikitFolds
@@ -168,16 +167,6 @@ def test_one_row_a_part_and_one_class_a_part() -> None:
     assert_same(*judge_both({}, X, y, design=LeaveOneOut()))
     y = np.repeat(["first", "second"], [12, 12])  # the first block has one class
     assert_same(*judge_both({}, X, y, design=KFold(3, time_ordered=True)))
-
-
-@pytest.mark.parametrize(
-    "convert",
-    [lambda X: pl.from_pandas(X.astype({"size": str})), lambda X: X.astype(object).to_numpy()],
-    ids=["polars", "objects"],
-)
-def test_tables_of_other_libraries(convert) -> None:
-    X, y = make_table(7)
-    assert_same(*judge_both({}, convert(X), y, design=KFold(4)))
 
 
 def test_bootstrap_errors_and_learning_curves() -> None:

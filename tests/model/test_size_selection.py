@@ -281,28 +281,6 @@ def test_tables_that_c45_loses_are_not_lost(kind: str) -> None:
     assert X.columns[default.tree_.feature[0]] != "place"
 
 
-def test_the_default_tree_is_the_same_under_increasing_transformations() -> None:
-    random = np.random.default_rng(4)
-    X, unseen = random.normal(size=(300, 3)), random.normal(size=(200, 3))
-    y = (X[:, 0] + X[:, 1] > 0.3).astype(int)
-    model = TreeClassifier(random_state=0).fit(X, y)
-    for change in (np.exp, lambda x: 1e-7 * x, lambda x: 1e9 * np.arctan(x) + 1e3):
-        other = TreeClassifier(random_state=0).fit(change(X), y)
-        assert other.tree_.n_leaves == model.tree_.n_leaves
-        np.testing.assert_array_equal(
-            other.predict_proba(change(unseen)), model.predict_proba(unseen)
-        )
-        np.testing.assert_array_equal(other.apply(change(X)), model.apply(X))
-
-
-def test_kilograms_and_grams_give_the_same_accuracy() -> None:
-    grams = np.arange(2000.0)
-    y = (np.arange(2000) // 500) % 2
-    for unit in (1.0, 1e-3, 1e-9):
-        model = TreeClassifier(random_state=0).fit((grams * unit)[:, np.newaxis], y)
-        assert model.score((grams * unit)[:, np.newaxis], y) > 0.99
-
-
 def test_the_root_is_tested_by_roots_where_folds_overfit_more() -> None:
     """With few rows per category, trees of folds are harder to cut than that of all rows."""
     random = np.random.default_rng(0)
@@ -329,20 +307,3 @@ def test_the_tree_does_not_depend_on_the_leaf_estimate() -> None:
     assert trees[0].n_leaves > 1
     for tree in trees[1:]:
         np.testing.assert_array_equal(tree.class_counts, trees[0].class_counts)
-
-
-def test_levels_use_the_size_that_was_chosen_without_the_fold() -> None:
-    random = np.random.default_rng(5)
-    stated, true = [], []
-    for _ in range(12):
-        X = random.normal(size=(100, 8))
-        p = np.where(X[:, 0] > 0, 0.75, 0.3)
-        y = (random.random(100) < p).astype(int)
-        model = TreeClassifier(random_state=0).fit(X, y)
-        T = random.normal(size=(4000, 8))
-        q = np.where(T[:, 0] > 0, 0.75, 0.3)
-        said = model.predict(T)
-        true.append(np.where(said == 1, q, 1 - q).mean())
-        stated.append(model.levels().utility)
-    error = np.std(np.array(stated) - np.array(true), ddof=1) / np.sqrt(12)
-    assert abs(np.mean(stated) - np.mean(true)) < 3 * error

@@ -12,7 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.exports.json_text import from_json, to_json
 from sureleaf.levels.intervals import wilson
 from sureleaf.model import halves
-from sureleaf.model.stability import SAME, Stability, recurrence_in
+from sureleaf.model.stability import SAME, recurrence_in
 from sureleaf.table import read_table
 from sureleaf.tree import TrainingRows
 from tests.naive.stability import recurs
@@ -187,9 +187,3 @@ def test_trees_without_splits_or_halves_say_so():
     one_group = TreeClassifier(random_state=0).fit(*table(40, 0), groups=np.zeros(40))
     with pytest.raises(InvalidArgumentError, match="two rows"):
         one_group.splits()
-
-
-def test_more_than_half_of_the_trees_is_what_counts():
-    nan = np.nan
-    told = Stability(4, np.array([3.0, 2.0, nan]), np.array([nan, nan, 0.9])).sentence()
-    assert told.startswith("1 of its 2 splits returned in more than half of 4 trees grown on ")

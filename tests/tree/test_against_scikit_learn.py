@@ -93,14 +93,6 @@ def test_a_tree_without_ties_is_the_same(max_depth, criterion):
     np.testing.assert_array_equal(ours.class_counts.sum(axis=1), peer.tree_.n_node_samples)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize("name", TABLES)
-def test_a_fully_grown_tree_has_the_same_training_accuracy(name, criterion):
-    X, y = TABLES[name]
-    peer = DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, y)
-    assert grown(X, y, criterion=criterion).score(X, y) == peer.score(X, y)
-
-
 @pytest.mark.parametrize("seed", [3, 4])
 def test_importances_are_the_same(seed):
     X, y = table_without_ties(seed)

@@ -84,13 +84,6 @@ def test_limits_give_the_sizes_of_scikit_learn(limit):
     assert sorted(tree.class_counts[tree.leaf_ids].tolist()) == expected
 
 
-def test_min_samples_split_is_that_of_scikit_learn():
-    rows = noisy_rows()
-    X = np.column_stack(rows.table.columns)
-    peer = DecisionTreeClassifier(min_samples_split=40, random_state=0).fit(X, rows.labels)
-    assert grow(rows, replace(FULL, min_samples_split=40)).n_leaves == peer.get_n_leaves()
-
-
 def test_drawn_columns_depend_on_seed_and_tree_but_not_on_threads():
     rows = noisy_rows(3000)
     by = replace(FULL, max_features=2, seed=7, tree=3)

@@ -1,6 +1,5 @@
 """missing="branch": every test learns where missing values go."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureleaf.files.state_file import Damaged, State
-from sureleaf.model.state import tree_arrays, tree_from
 from sureleaf.probability import Frequency
 from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.table.encoded_table import ArrayColumns
@@ -112,46 +109,6 @@ def test_without_missing_training_rows_a_missing_value_takes_the_heaviest_branch
     assert route(tree, new).nodes.tolist() == [2]
 
 
-@given(data=st.data())
-@examples(100)
-def test_an_increasing_transformation_of_a_column_gives_the_same_tree(data):
-    """The same partition of the rows, and the same leaves for new rows."""
-    n = data.draw(st.integers(2, 300))
-    random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    criterion = data.draw(st.sampled_from(["gini", "entropy"]))
-    values = random.normal(size=n).round(data.draw(st.sampled_from([0, 1, 6, 15])))
-    values[random.random(n) < data.draw(st.sampled_from([0.0, 0.2]))] = NAN
-    labels = ((values > 0.3) ^ (random.random(n) < 0.2)).astype(int)
-    new = random.normal(size=200)
-    by = replace(BRANCH, criterion=criterion)
-    transform = data.draw(
-        st.sampled_from([lambda x: x * 1e-9, np.exp, lambda x: x**3, lambda x: 1e7 + x * 1e-3])
-    )
-    known = np.append(values[~np.isnan(values)], new)
-    order = np.unique(known)
-    if len(np.unique(transform(order))) < len(order):
-        return  # not strictly increasing in floating point
-    ends = []
-    for f in (lambda x: x, transform):
-        tree = grow(numeric([f(values).tolist()], [*labels.tolist()]), by)
-        table = EncodedTable(
-            Schema((Column("x0", "numeric"),), named=False), ArrayColumns((f(new),)), len(new)
-        )
-        ends.append((tree.class_counts.tolist(), route(tree, table).nodes.tolist()))
-    assert ends[0] == ends[1]
-
-
-def test_close_values_are_separated():
-    values = [1.0, 1.0 + 2**-52, 1.0 + 2**-51]
-    tree = grow(numeric([values], [0, 1, 0]), BRANCH)
-    assert tree.n_leaves == 3
-    assert grow(numeric([values], [0, 1, 0]), GrowthRules(min_samples_leaf=1)).n_leaves == 1
-    asked = GrowthRules(min_samples_leaf=1, thresholds="observed")
-    kilograms = numeric([[i * 1e-6 for i in range(40)]], [0] * 20 + [1] * 20)
-    assert grow(kilograms, asked).n_leaves == 2
-    assert grow(kilograms, replace(asked, thresholds=None)).n_leaves == 1
-
-
 def test_c45_thresholds_belong_to_gain_ratio():
     with pytest.raises(ValueError, match="needs criterion='gain_ratio'"):
         grow(numeric([[1.0, 2.0]], [0, 1]), replace(BRANCH, thresholds="c45"))
@@ -186,11 +143,6 @@ def test_multiway_splits_have_a_branch_for_missing_values_if_there_are_any():
     assert known.missing_branch[0] == 1  # the heavier one
 
 
-def test_a_pickled_tree_keeps_its_missing_branches():
-    tree = grow(numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1]), BRANCH)
-    assert pickle.loads(pickle.dumps(tree)).missing_branch.tolist() == [1, -1, -1]
-
-
 def test_rows_with_a_missing_value_are_predicted_alike_alone_and_together():
     """Packed and unpacked routing, with ordered, categorical and numeric columns."""
     random = np.random.default_rng(0)
@@ -223,17 +175,3 @@ def test_rows_with_a_missing_value_are_predicted_alike_alone_and_together():
             for i in range(0, n, 3)
         ]
         np.testing.assert_allclose(together[::3], np.vstack(alone), rtol=1e-12)
-
-
-def test_a_saved_tree_keeps_its_missing_branches_or_has_none():
-    rows = numeric([[1.0, 1.0, NAN, NAN]], [0, 0, 1, 1])
-    tree = grow(rows, BRANCH)
-    arrays = tree_arrays(tree)
-    loaded = tree_from(State({}, arrays), rows.table.schema, 2)
-    assert loaded.missing_branch.tolist() == [1, -1, -1]
-    del arrays["tree/missing_branch"]
-    without = tree_from(State({}, arrays), rows.table.schema, 2)
-    assert without.missing_branch.tolist() == [-1, -1, -1]
-    arrays["tree/missing_branch"] = np.array([2, -1, -1], dtype=np.int32)
-    with pytest.raises(Damaged, match="missing values have no branch"):
-        tree_from(State({}, arrays), rows.table.schema, 2)

@@ -119,18 +119,6 @@ def test_difficult_names_stay_on_their_line(split):
     assert model.score(X[["bad\nname"]], labels) == 1.0
 
 
-def test_every_row_satisfies_the_rule_of_its_leaf_only():
-    random = np.random.default_rng(1)
-    X = pd.DataFrame({"a": random.normal(size=200), "b": random.integers(0, 5, 200) * 1.0})
-    y = (X["a"] * X["b"] > 1).to_numpy()
-    model = TreeClassifier.c45(criterion="gini", min_samples_leaf=5).fit(X, y)
-    leaf_of = model.apply(X)
-    rules = leaf_rules(model.tree_, model.schema_)
-    assert list(rules) == sorted(rules) == model.tree_.leaf_ids.tolist()
-    for leaf, rule in rules.items():
-        np.testing.assert_array_equal(X.eval(rule).to_numpy(), leaf_of == leaf)
-
-
 # ---- missing values ------------------------------------------------------------------------------
 
 NAN = float("nan")

@@ -336,18 +336,16 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         y : array-like of shape (n_rows,), or str
             Labels of any type, or the name of their column in X.
         sample_weight : array-like of shape (n_rows,), or str, optional
-            Weights as the parameter `weights` says, or the name of their column; rows of weight 0
-            take no part.
+            Weights as the parameter `weights` says; rows of weight 0 take no part.
         groups : array-like of shape (n_rows,), or str, optional
             Rows of one group stay together in every fold.
         memory : int or str, optional
             For a table that is read in batches: bytes that the fit may use for codes, histograms
             and rows that are collected, such as "2GB"; by default, half of the memory that is free.
-            If the fit needs more, a `MemoryLimitWarning` says how much before the
-            fit. On a cluster, bytes per task.
+            A `MemoryLimitWarning` says before the fit if it needs more. On a cluster, per task.
         client : distributed.Client, optional
-            For Dask's data: the cluster; by default, the client that was made last. With a client,
-            Parquet and Arrow files are read on its workers, too.
+            The cluster, by default the client that was made last. With a client, Parquet and Arrow
+            files are read on its workers, too.
         """
         settings = self.settings()
         if client is not None or is_dask(X):
@@ -576,7 +574,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
 
     def get_depth(self) -> int:
         """Return the largest number of tests from the root to a leaf."""
-        return int(self.tree_.node_depth.max())
+        return self.tree_.depth
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
@@ -722,11 +720,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         method : {"mle", "blend", "entropic"}, optional
             With ``levels_from="training"``: the estimate of p_max, as for `levels`.
 
-        Returns
-        -------
-        LeafTable
-            Columns as attributes, `to_pandas()`, `to_polars()`; prints as a table.
-
         Examples
         --------
         >>> from sureleaf import TreeClassifier
@@ -769,8 +762,10 @@ class TreeClassifier(ModelEstimator[TreeModel]):
     def levels(self, *, level: float = 0.95, method: str | None = None) -> FittedLevels:
         """Return confidence and utility of the tree: the share-weighted sums over its leaves.
 
-        With ``levels_from="training"`` these are (10) and (11) of the theory, with the shares of
-        the leaves among the training rows; see `sureleaf.levels.tree_levels`.
+        They are the probabilities that the leaf of a new row predicts the true majority class of
+        the leaf, and that it predicts the row correctly; `low` and `high` are the interval of the
+        utility. With ``levels_from="training"`` they are (10) and (11) of the theory, with the
+        shares of the leaves among the training rows; see `sureleaf.levels.tree_levels`.
 
         Parameters
         ----------
@@ -780,13 +775,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             With ``levels_from="training"``: the estimate of p_max of every leaf, "mle" if it is not
             given. Of more than two classes, and with unequal costs, "blend" is the share with one
             row of each class added, and there is no "entropic".
-
-        Returns
-        -------
-        FittedLevels
-            Named tuple `(confidence, utility)`: for a new row, the probability that its leaf
-            predicts the true majority class of the leaf, and that it predicts the row correctly.
-            The interval of the utility is in its attributes `low` and `high`.
 
         Examples
         --------
@@ -820,6 +808,9 @@ class TreeClassifier(ModelEstimator[TreeModel]):
     ) -> Explanation:
         """Say why a row is decided as it is, and what would have to be different.
 
+        Returns the path in words, how sure the leaf is, and the nearest trusted leaf with another
+        decision as a list of changes (`way`). It is about this tree, not about the world.
+
         Parameters
         ----------
         row : mapping, sequence, or table of one row
@@ -830,12 +821,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             Columns that can only change to larger, or to smaller values.
         confidence, utility : float or None
             Leaves below these levels are flagged: nothing is suggested that leads to one.
-
-        Returns
-        -------
-        Explanation
-            The path in words, how sure the leaf is, and the nearest trusted leaf with another
-            decision as a list of changes (`way`). It is about this tree, not about the world.
 
         Examples
         --------
@@ -945,6 +930,11 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         distribution and any number of rows, if the held-out rows and the new one are exchangeable.
         With ``per="leaf"`` this holds within every leaf (Mondrian conformal prediction).
 
+        Columns of the result are those of `classes_`. In a leaf with fewer than 1 / alpha - 1
+        held-out rows, every class is in the set. Rows that fit equally well count in full. So sets
+        need no random numbers, are the same for the same row, and cover somewhat more than promised
+        where counts are coarse. It needs held-out rows: ``levels_from="honest"``, or `certify`.
+
         Parameters
         ----------
         X : table
@@ -953,18 +943,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             The probability that a set may miss the class.
         per : {"leaf", "class"} or None
             Whether the coverage holds within every leaf, within every class, or over all rows.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_rows, n_classes)
-            Columns are those of `classes_`. In a leaf with fewer than 1 / alpha - 1 held-out rows,
-            every class is in the set.
-
-        Notes
-        -----
-        Rows that fit equally well count in full. So sets need no random numbers, are the same for
-        the same row, and cover somewhat more than promised where counts are coarse. It needs
-        held-out rows: ``levels_from="honest"``, or `certify`.
 
         Examples
         --------
@@ -1074,6 +1052,11 @@ class TreeClassifier(ModelEstimator[TreeModel]):
     ) -> Self:
         """Return a smaller copy, cut by one of: a rule, chosen nodes, a number of leaves.
 
+        Cross-fitted levels of the copy are computed again when they are first requested, from fold
+        trees that are pruned in the same way. They are training levels, and the copy's
+        `levels_from` is "training", if the model no longer holds its rows, or if the copy counts
+        other rows. A copy that is not smaller keeps its levels.
+
         Parameters
         ----------
         rule : {"pessimistic", "cost_complexity", "reduced_error"}, optional
@@ -1091,14 +1074,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         X, y, sample_weight : optional
             Rows for the rule. Unless the rule is reduced_error, all counts, predictions and
             levels of the copy come from these rows.
-
-        Returns
-        -------
-        TreeClassifier
-            The model itself is not changed. Cross-fitted levels are computed again when they are
-            first requested, from fold trees that are pruned in the same way. They are training
-            levels, and the copy's `levels_from` is "training", if the model no longer holds its
-            rows, or if the copy counts other rows. A copy that is not smaller keeps its levels.
         """
         model = self._fitted()
         given = None
