@@ -18,6 +18,7 @@ from sureleaf.model.node_levels import (
     NO_LEAD,
     TOLERANCE,
     NodeLevels,
+    beta_rows,
     posterior_confidence,
     tie_prior,
 )
@@ -100,8 +101,7 @@ class FittedLevels(_Levels):
         levels.low = levels.high = float("nan")
         levels.level, levels.levels_from = level, levels_from
         if strength is not None:
-            own = max(utility * strength, 1e-9)
-            rest = max((1.0 - utility) * strength, 1e-9)
+            own, rest = beta_rows(np.asarray(utility), np.asarray(strength))
             tail = (1.0 - level) / 2
             levels.low = min(float(betaincinv(own, rest, tail)), utility)
             levels.high = max(float(betainccinv(own, rest, tail)), utility)
@@ -416,15 +416,10 @@ class RowsNeeded:
 
     def advice(self) -> list[str]:
         """Say how many rows to collect for each leaf; empty where no number is stated."""
-        more_in_all = self.total_rows - self.n.sum()
-        more = (self.rows, self.min_rows, self.max_rows)
-        figures = zip(
-            *((rows - self.n).tolist() for rows in more),
-            more_in_all.tolist(),
-            self.is_stated.tolist(),
-            strict=True,
-        )
-        return [_collect(*each) if is_stated else "" for *each, is_stated in figures]
+        more = [rows - self.n for rows in (self.rows, self.min_rows, self.max_rows)]
+        figures = np.column_stack([*more, self.total_rows - self.n.sum()]).tolist()
+        pairs = zip(figures, self.is_stated, strict=True)
+        return [_collect(*each) if is_stated else "" for each, is_stated in pairs]
 
 
 def rows_of_theory(
@@ -479,8 +474,7 @@ def rows_of_posterior(
         return np.zeros(len(nodes))
     share, known = accuracy[nodes], strength[nodes]
     if quantile is not None:
-        own, rest = np.clip(share * known, 1e-9, None), np.clip((1 - share) * known, 1e-9, None)
-        share = betaincinv(own, rest, quantile)
+        share = betaincinv(*beta_rows(share, known), quantile)
     share = share * levels.n[nodes] / (levels.n[nodes] + 1.0)  # the next row may be an error
     prior = tie_prior(len(levels.n), levels.rule)
     factor = _factor_to_confidence(confidence, known, share, ties[nodes], prior)
@@ -573,14 +567,10 @@ def _collect(more: float, min_rows: float, max_rows: float, more_in_all: float) 
 
 
 def _rows(n: float) -> str:
-    return f"{_rounded(n):,}"
-
-
-def _rounded(n: float) -> int:
     """Round to two digits: nobody knows the number more precisely."""
     whole = int(np.ceil(n))
     unit = int(10 ** max(len(str(whole)) - 2, 0))
-    return (whole + unit // 2) // unit * unit
+    return f"{(whole + unit // 2) // unit * unit:,}"
 
 
 def repairs(

@@ -112,7 +112,7 @@ class NodeLevels:
         elif self.rule is not None:
             low, high = betaincinv(y, misses, tail), betainccinv(y, misses, tail)
         else:
-            useful, weights = betaincinv(y, misses, tail), self._weights()
+            useful, weights = betaincinv(y, misses, tail), _without(self.others, self.predicted)
             low = winner_of_utility(self.n, useful, weights, tolerance=TOLERANCE)[0]
             # In a tie the counts do not tell how the classes share it: p_max may be as low as
             # 1 / K, and it is never below the utility.
@@ -149,12 +149,7 @@ class NodeLevels:
 
     def spread(self, predicted: FloatArray, rest: FloatArray) -> FloatArray:
         """Give the predicted class of each node one value, and share the rest among the others."""
-        values = self.others * rest[:, np.newaxis]
-        values[np.arange(len(values)), self.predicted] = predicted
-        return values
-
-    def _weights(self) -> FloatArray:
-        return _without(self.others, self.predicted)
+        return _spread(predicted, rest, self.others, self.predicted)
 
 
 def levels_of_counts(
@@ -182,7 +177,8 @@ def levels_of_counts(
     >>> levels.probability.round(4), levels.confidence.round(4), levels.utility.round(4)
     (array([0.7007]), array([0.8748]), array([0.6504]))
     """
-    predicted, others = _prediction(counts, probabilities, rule)
+    predicted = predicted_class(probabilities, rule)
+    others = other_shares(counts, predicted)
     n_classes = counts.shape[1]
     own = counts[np.arange(len(counts)), predicted]
     y = _counted(counts, n, predicted)
@@ -205,7 +201,7 @@ def levels_of_counts(
         loses = counts.max(axis=1) > own
         tie = _tie(_without(others, predicted))
         p = np.where(loses, tie, np.maximum(estimate, tie))
-        vectors = _vectors(p, others, predicted)
+        vectors = _spread(p, 1.0 - p, others, predicted)
         wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
         sure = wins[np.arange(len(n)), np.argmax(vectors, axis=1)]
         useful = (vectors * wins).sum(axis=1)
@@ -249,7 +245,8 @@ def levels_of_accuracy(
     >>> levels.probability.round(3), levels.confidence.round(3), levels.below
     (array([0.659, 0.5  ]), array([0.736, 0.264]), array([False,  True]))
     """
-    predicted, others = _prediction(counts, probabilities, rule)
+    predicted = predicted_class(probabilities, rule)
+    others = other_shares(counts, predicted)
     if counts.shape[1] == 1:
         return _certain(predicted, n, others)
     ties = error_ties(counts, predicted, concentration, rule)
@@ -259,16 +256,17 @@ def levels_of_accuracy(
         p = winner_of_utility(n, accuracy, weights, tolerance=TOLERANCE)[0]
         below = np.zeros(len(n), dtype=bool)
         tied = np.flatnonzero((p <= _tie(weights) + NO_LEAD) & (n > 0))
-        reached = class_utility(n[tied], _vectors(p[tied], others[tied], predicted[tied]))
+        vectors = _spread(p[tied], 1.0 - p[tied], others[tied], predicted[tied])
+        reached = class_utility(n[tied], vectors)
         below[tied] = accuracy[tied] < np.asarray(reached) - 1e-6
     else:
         p = np.clip(accuracy, ties, 1.0)
         below = (accuracy < ties - 1e-6) & (n > 0)
         useful = _savings(accuracy, others, predicted, rule)
+    successes, failures = beta_rows(accuracy, strength)
+    trials = successes + failures
     if from_counts:
         successes, trials = _counted(counts, n, predicted), n
-    else:
-        successes, trials = accuracy_counts(accuracy, strength)
     return NodeLevels(
         predicted,
         n,
@@ -288,17 +286,17 @@ def levels_of_accuracy(
     )
 
 
-def accuracy_counts(accuracy: FloatArray, strength: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the correct predictions, and all, that an accuracy and its strength stand for."""
-    successes = np.clip(accuracy * strength, _LEAST_ROWS, None)
-    return successes, successes + np.clip((1.0 - accuracy) * strength, _LEAST_ROWS, None)
+def beta_rows(accuracy: FloatArray, strength: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the right and the wrong predictions that an accuracy and its strength stand for."""
+    own = np.maximum(accuracy * strength, _LEAST_ROWS)
+    return own, np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
 
 
 def _savings(
     accuracy: FloatArray, others: FloatArray, decided: NDArray[np.intp], rule: CostRule
 ) -> FloatArray:
     """Return what each decision saves if its class has this probability."""
-    vectors = _vectors(accuracy, others, decided)
+    vectors = _spread(accuracy, 1.0 - accuracy, others, decided)
     saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
     return np.clip(saved, 0.0, 1.0)
 
@@ -369,27 +367,17 @@ def posterior_confidence(
     >>> posterior_confidence(accuracy, rows, tie, prior=0.5).round(2)
     array([0.82, 0.42])
     """
-    own = np.maximum(accuracy * strength, _LEAST_ROWS)
-    rest = np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
+    own, rest = beta_rows(accuracy, strength)
     above: FloatArray = betainc(rest, own, 1.0 - tie)
     if prior == 0.0:
         return above
-    tied = _tie_probability(own, rest, tie, prior)
-    return tied * tie + (1.0 - tied) * above
-
-
-def _tie_probability(
-    own: FloatArray, rest: FloatArray, tie: FloatArray, prior: float
-) -> FloatArray:
-    """Return the posterior probability of an exact tie.
-
-    It follows from the Bayes factor of the correct rows, binomial with the accuracy of a tie,
-    against an accuracy of which every value is equally probable. The more rows, the less an
-    accuracy near a tie speaks for a lead.
-    """
+    # The Bayes factor of the correct rows, binomial with the accuracy of a tie, against an accuracy
+    # of which every value is equally probable. The more rows, the less an accuracy near a tie
+    # speaks for a lead.
     log_factor = xlogy(own, tie) + xlog1py(rest, -tie) - betaln(own + 1.0, rest + 1.0)
-    tied: FloatArray = expit(log_factor + logit(prior))
-    return tied
+    tied = expit(log_factor + logit(prior))
+    confidence: FloatArray = tied * tie + (1.0 - tied) * above
+    return confidence
 
 
 _LEAST_ROWS = 1e-9
@@ -402,14 +390,6 @@ def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> 
     share = np.divide(own, total, out=np.zeros(len(total)), where=total > 0)
     y: FloatArray = np.minimum(share * n, n)
     return y
-
-
-def _prediction(
-    counts: FloatArray, probabilities: FloatArray, rule: CostRule | None
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Class that each node predicts, and the shares of the others by smoothed counts."""
-    predicted = predicted_class(probabilities, rule)
-    return predicted, other_shares(counts, predicted)
 
 
 def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
@@ -448,7 +428,9 @@ def _tie(others: FloatArray) -> FloatArray:
     return tie
 
 
-def _vectors(p: FloatArray, others: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
-    vectors = others * (1.0 - p)[:, np.newaxis]
-    vectors[np.arange(len(p)), predicted] = p
-    return vectors
+def _spread(
+    own: FloatArray, rest: FloatArray, others: FloatArray, predicted: NDArray[np.intp]
+) -> FloatArray:
+    values = others * rest[:, np.newaxis]
+    values[np.arange(len(own)), predicted] = own
+    return values

@@ -434,15 +434,9 @@ class TreeModel(DecidingModel):
         )
 
     def _paper_levels(self, method: str) -> NodeLevels:
-        n = self.node_rows
-        return levels_of_counts(
-            self.tree.class_counts,
-            n,
-            self.probabilities,
-            self.rule,
-            method=method,
-            n_tree=float(n[0]),
-        )
+        counts, n = self.tree.class_counts, self.node_rows
+        options: Any = {"method": method, "n_tree": float(n[0])}
+        return levels_of_counts(counts, n, self.probabilities, self.rule, **options)
 
     def _check_method(self, method: str) -> None:
         check_choice("method", method, tuple(METHODS))
