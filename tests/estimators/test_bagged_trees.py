@@ -293,9 +293,7 @@ def test_class_weights_weigh_rows_that_are_drawn_without_them(class_weight):
         n_estimators=3, max_features=None, class_weight=class_weight, random_state=1
     ).fit(X, y)
     plain = BaggedTreesClassifier(n_estimators=3, max_features=None, random_state=1).fit(X, y)
-    by_class = {
-        "balanced": len(y) / (2 * np.bincount(y)),
-    }.get(str(class_weight))
+    by_class = {"balanced": len(y) / (2 * np.bincount(y))}.get(str(class_weight))
     if by_class is None:
         by_class = np.array([class_weight.get(label, 1.0) for label in (0, 1)])
     for number, grown in enumerate(model.trees_):

@@ -9,13 +9,7 @@ from scipy.stats import beta
 from sklearn.base import clone
 
 import sureleaf
-from sureleaf import (
-    BaggedTreesClassifier,
-    InvalidArgumentError,
-    TreeClassifier,
-    decide,
-    evaluate,
-)
+from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier, decide, evaluate
 from sureleaf.exports import export, from_json
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.leaf_table import LeafTable

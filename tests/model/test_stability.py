@@ -57,9 +57,7 @@ def test_recurrence_is_that_of_rows_followed_one_by_one(split):
     for node in np.flatnonzero(~one.tree_.is_leaf):
         assert found.splits[node] == recurs(one.tree_, paths[0], node, other.tree_, paths[1], SAME)
     assert (found.rows == (one.predict(X) == other.predict(X))).all()
-    itself = recurrence_in(
-        *(one.tree_, one.apply(X), one.model_.predicted_classes) * 2,
-    )
+    itself = recurrence_in(*(one.tree_, one.apply(X), one.model_.predicted_classes) * 2)
     assert itself.splits[~one.tree_.is_leaf].all()
     assert itself.rows.all()
 

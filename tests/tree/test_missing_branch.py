@@ -16,11 +16,7 @@ from tests.naive import c45
 from tests.naive.tree import predict_proba
 from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
-from tests.tree.test_kernel_against_oracle import (
-    CRITERIA,
-    rules,
-    tables,
-)
+from tests.tree.test_kernel_against_oracle import CRITERIA, rules, tables
 
 NAN = float("nan")
 

@@ -11,19 +11,9 @@ from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sureleaf.arguments import (
-    check_choice,
-    check_number,
-    parallel,
-    runs_elsewhere,
-    thread_count,
-)
+from sureleaf.arguments import check_choice, check_number, parallel, runs_elsewhere, thread_count
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.estimators.base import (
-    ModelEstimator,
-    class_weights,
-    read_training_rows,
-)
+from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
 from sureleaf.estimators.parameters import with_hints
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.levels.decisions import cost_rule

@@ -13,12 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sureleaf.arguments import (
-    FloatArray,
-    check_choice,
-    check_one_label_per_row,
-    thread_count,
-)
+from sureleaf.arguments import FloatArray, check_choice, check_one_label_per_row, thread_count
 from sureleaf.folds import fold_numbers
 from sureleaf.levels.competing_splits import split_text
 from sureleaf.model.column_table import ColumnTable

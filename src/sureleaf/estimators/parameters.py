@@ -125,8 +125,7 @@ PARAMETERS: Final[dict[str, Parameter]] = {
         "Who has weights of a survey, which are not numbers of rows.", choices=CHOICES["weights"]
     ),
     "unseen": Parameter(
-        "Who would rather have an error than a guess for a new category.",
-        choices=CHOICES["unseen"],
+        "Who would rather have an error than a guess for a new category.", choices=CHOICES["unseen"]
     ),
     "n_jobs": Parameter("Who shares a machine."),
     "random_state": Parameter("Who wants to see how much depends on the folds."),

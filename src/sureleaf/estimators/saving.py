@@ -10,12 +10,7 @@ from sureleaf.estimators.base import ModelEstimator
 from sureleaf.estimators.tree_classifier import TreeClassifier
 from sureleaf.files.state_file import Damaged, State, decoding, newer, read_state
 from sureleaf.model.bagged_model import BaggedModel
-from sureleaf.model.state import (
-    estimate_from_plain,
-    estimate_to_plain,
-    from_plain,
-    to_plain,
-)
+from sureleaf.model.state import estimate_from_plain, estimate_to_plain, from_plain, to_plain
 from sureleaf.model.tree_model import TreeModel
 
 Estimator = TreeClassifier | BaggedTreesClassifier

@@ -12,12 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_html_repr
 
 import sureleaf
-from sureleaf.arguments import (
-    check_groups,
-    check_number,
-    check_weights,
-    thread_count,
-)
+from sureleaf.arguments import check_groups, check_number, check_weights, thread_count
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators.base import (
     ModelEstimator,
@@ -733,11 +728,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         """
         model = self._fitted() if guarantee is not None else self.complete_model()
         table = model.leaves(
-            level=level,
-            confidence=confidence,
-            utility=utility,
-            guarantee=guarantee,
-            method=method,
+            level=level, confidence=confidence, utility=utility, guarantee=guarantee, method=method
         )
         return replace(table, is_class_weighted=self.class_weight is not None)
 

@@ -1,11 +1,4 @@
-"""Bagged trees as one frozen value, and what their out-of-bag rows tell about new rows.
-
-A `BaggedModel` stores the columns, the classes, the trees with the class probabilities of their
-nodes, how unseen categories are handled, the calibration of the mean probabilities if there is one,
-the seed that the bags were drawn with, and the out-of-bag evidence: agreement and accuracy of the
-predictions of rows by the trees whose bags do not hold them. It stores no rows, but a few
-fingerprints of them.
-"""
+"""Bagged trees as one frozen value. It stores no rows, but a few fingerprints of them."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -34,12 +27,7 @@ from sureleaf.model.state import (
     tree_arrays,
     tree_from,
 )
-from sureleaf.model.tree_model import (
-    DecidingModel,
-    Evidence,
-    RowPredictions,
-    TreeModel,
-)
+from sureleaf.model.tree_model import DecidingModel, Evidence, RowPredictions, TreeModel
 from sureleaf.probability import LeafEstimate
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree, impurity_importances
@@ -70,14 +58,12 @@ class BagSums:
         """Divide by the number of trees; NaN where there is none."""
         n_trees = self.n_trees.reshape(-1, *[1] * (sums.ndim - 1))
         unknown = np.full(sums.shape, np.nan)
-        mean: FloatArray = np.divide(sums, n_trees, out=unknown, where=n_trees > 0)
-        return mean
+        return np.asarray(np.divide(sums, n_trees, out=unknown, where=n_trees > 0))
 
     def spread(self) -> FloatArray:
         """Return the standard deviation between the trees of each class probability."""
         variance = self.mean(self.squares) - self.mean(self.values) ** 2
-        spread: FloatArray = np.sqrt(np.maximum(variance, 0.0))
-        return spread
+        return np.sqrt(np.maximum(variance, 0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,8 +146,7 @@ class BaggedModel(DecidingModel):
         if not each:
             return np.zeros(len(self.schema))
         mean = np.mean(each, axis=0)
-        shares: FloatArray = mean / mean.sum()
-        return shares
+        return np.asarray(mean / mean.sum())
 
     @property
     def members(self) -> list[TreeModel]:
@@ -223,12 +208,7 @@ class BaggedModel(DecidingModel):
         return means if self.calibration is None else self.calibration(means)
 
     def predict_proba(
-        self,
-        X: Any,
-        *,
-        voting: bool = False,
-        n_jobs: int | None = 1,
-        estimator: str = "model",
+        self, X: Any, *, voting: bool = False, n_jobs: int | None = 1, estimator: str = "model"
     ) -> FloatArray:
         """Return the (calibrated) mean probabilities, or with `voting` the shares of votes."""
         table = self.encode(X, estimator=estimator, for_routing=True)

@@ -16,11 +16,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.state_file import Damaged
 from sureleaf.formatting import count_of, interval, listed, p_equals, percent
 from sureleaf.levels.decisions import CostRule
-from sureleaf.levels.guarantees import (
-    adjusted_p_values,
-    simultaneous_limits,
-    wrong_class_p_values,
-)
+from sureleaf.levels.guarantees import adjusted_p_values, simultaneous_limits, wrong_class_p_values
 from sureleaf.levels.search import halved
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.leaf_table import LeafTable
@@ -394,8 +390,7 @@ def _rows_to_certify(
     def is_too_few(doublings: FloatArray) -> NDArray[np.bool_]:
         more = counts * 2.0 ** doublings[:, np.newaxis]
         p_values = wrong_class_p_values(more, predicted, rule, named_before=held_out.named_before)
-        too_few: NDArray[np.bool_] = p_values > error
-        return too_few
+        return p_values > error
 
     n = counts.sum(axis=1)
     most = np.full(len(n), _MOST_DOUBLINGS)

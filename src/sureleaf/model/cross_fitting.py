@@ -221,11 +221,7 @@ def cross_fit(
 
 
 def predict_out_of_fold(
-    parts: FoldRows,
-    trees: dict[int, Tree],
-    estimate: LeafEstimate,
-    *,
-    rule: CostRule | None = None,
+    parts: FoldRows, trees: dict[int, Tree], estimate: LeafEstimate, *, rule: CostRule | None = None
 ) -> OutOfFold:
     """Predict the rows of each fold by the tree that was grown without it; `trees` are by fold.
 
@@ -484,8 +480,7 @@ def node_strength(model: TreeModel, accuracy: FloatArray, parts: FloatArray) -> 
     moved = accuracy * (1.0 - accuracy) / (mean * (1.0 - mean))
     of_tree = moved / (strength_of_tree + 1.0)
     of_leaf = 1.0 / (LeafStrength(*parts.tolist())(n) + 1.0)
-    strength: FloatArray = np.maximum(1.0 / (of_leaf + of_tree) - 1.0, _LEAST_STRENGTH)
-    return strength
+    return np.maximum(1.0 / (of_leaf + of_tree) - 1.0, _LEAST_STRENGTH)
 
 
 _LEAST_STRENGTH = 0.05

@@ -128,11 +128,7 @@ class Explanation(TextDisplay):
             ]
             way = {**vars(self.way), "prediction": json_value(self.way.prediction)}
             way["changes"] = changes
-        return values | {
-            "steps": list(self.steps),
-            "way": way,
-            "sentences": self.sentences(),
-        }
+        return values | {"steps": list(self.steps), "way": way, "sentences": self.sentences()}
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences(), kind_of_confidence(self.levels_from)])

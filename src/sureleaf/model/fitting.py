@@ -79,21 +79,15 @@ def size_margin(margin: float | None, max_leaves: int | None) -> float:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """Everything besides the rows that decides the fitted model.
+    """Everything besides the rows that decides the fitted model; other fields as for `TreeClassifier`.
 
     - `rules`: how splits are chosen.
-    - `collapse`, `pruning`, `confidence_factor`, `ccp_alpha`, `margin`, `cv`: as for
-      `TreeClassifier`.
-    - `max_leaves`: for pruning="auto": the largest number of leaves. Other prunings have it in
-      `rules`.
+    - `max_leaves`: for pruning="auto"; other prunings have it in `rules`.
     - `seed`: key of the random assignments of rows (folds, rows held out).
     - `n_threads`: threads that grow one tree.
     - `keep_order`: keep the order of the columns for further trees on the same rows.
     - `utility_gain`: for pruning by utility: what a leaf must add; None to choose it by
       cross-validation.
-    - `max_features`: columns drawn per node, as for `TreeClassifier`.
-    - `min_confidence`: that of the theory which all leaves reach, or the tree is one leaf.
-    - `monotone`: the constraints as given to `TreeClassifier`; `for_table` turns them into signs.
     - `family`: for pruning="auto": the nested family that the tree is of, a key of `_families`.
     - `penalty`: for pruning="auto": the penalty per leaf; None to choose it by cross-validation.
     - `penalties`: the penalties among which cross-validation has chosen. Levels choose among them
@@ -101,11 +95,10 @@ class TreeSettings:
       that are too high.
     - `reprunings`: how the finished tree was pruned on request.
     - `size_curve`: what the choice of size was made from.
-    - `leaf_estimate`: from counts to class probabilities.
     - `chooses_strength`: whether the cross-validation that chooses the size also chooses the
       strength of `leaf_estimate`.
-    - `levels_from`, `weights`, `unseen`: as for `TreeClassifier`.
-    - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, checked.
+    - `cost`: checked.
+    - `monotone`: as it was given; `for_table` turns it into signs.
     """
 
     rules: GrowthRules
@@ -239,8 +232,7 @@ def _warn_of_hidden_cuts(
 def _is_right(tree: Tree, rows: TrainingRows, settings: TreeSettings) -> NDArray[np.bool_]:
     probabilities = settings.leaf_estimate(tree, tree.class_counts)
     predicted = predicted_class(mixture(tree, rows.table, probabilities), settings.rule)
-    is_right: NDArray[np.bool_] = predicted == rows.labels
-    return is_right
+    return np.asarray(predicted == rows.labels)
 
 
 def _monotone_signs(
@@ -341,9 +333,7 @@ def build(
 
 
 def fit_family(
-    rows: TrainingRows,
-    settings: TreeSettings,
-    most_leaves: Sequence[int],
+    rows: TrainingRows, settings: TreeSettings, most_leaves: Sequence[int]
 ) -> list[tuple[Tree, TreeSettings]]:
     """Fit a tree with pruning="auto", and other sizes of it, by one cross-validation.
 
@@ -453,10 +443,7 @@ nested trees on the same rows rise and fall together, so half of one distinguish
 
 
 def _with_selected_sizes(
-    tree: Tree,
-    rows: TrainingRows,
-    every: Sequence[TreeSettings],
-    groups: NDArray[Any] | None,
+    tree: Tree, rows: TrainingRows, every: Sequence[TreeSettings], groups: NDArray[Any] | None
 ) -> list[TreeSettings]:
     """Choose the size of the tree by each of some settings that differ in the wanted size alone."""
     settings, wanted = every[0], [each.wanted_size for each in every]
@@ -627,10 +614,7 @@ def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> NDArray[np.
 
 
 def _grow_at_costs(
-    rows: TrainingRows,
-    rules: GrowthRules,
-    per_class: NDArray[np.float64],
-    settings: TreeSettings,
+    rows: TrainingRows, rules: GrowthRules, per_class: NDArray[np.float64], settings: TreeSettings
 ) -> Tree:
     """Choose splits by weighted rows, then count the rows as they are.
 

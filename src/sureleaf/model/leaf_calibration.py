@@ -49,8 +49,7 @@ def shrink_to_parent(
     totals = np.maximum(row_sums(counts) - leave_out, 0.0)
     counts = np.maximum(counts - leave_out, 0.0)
     root = (counts[0] + 1.0 / counts.shape[1]) / (totals[0] + 1.0)
-    shares: FloatArray = _kernel.shrink_to_parent(tree.kernel, counts, totals, root, strength)
-    return shares
+    return _kernel.shrink_to_parent(tree.kernel, counts, totals, root, strength)
 
 
 def leaf_features(
@@ -92,8 +91,7 @@ class LeafCalibration:
 
     def __call__(self, features: FloatArray) -> FloatArray:
         """Return the accuracy of each leaf, one row of features per leaf."""
-        accuracy: FloatArray = expit(self.constant + features @ np.array(self.slopes))
-        return accuracy
+        return np.asarray(expit(self.constant + features @ np.array(self.slopes)))
 
 
 def fit_leaf_calibration(
@@ -149,8 +147,7 @@ class LeafStrength:
 
     def __call__(self, n: FloatArray) -> FloatArray:
         """Return the strength of leaves of n rows."""
-        strength: FloatArray = 1.0 / (self.per_row / (n + 1.0) + self.per_leaf)
-        return strength
+        return 1.0 / (self.per_row / (n + 1.0) + self.per_leaf)
 
 
 def leaf_strength(
@@ -228,8 +225,7 @@ def largest_error_share(weights: FloatArray) -> FloatArray:
         has_weight = of_class > 0
         below[has_weight] *= gammainc(of_class[has_weight, np.newaxis], t[has_weight])
     mean = low + width * ((1.0 - below) @ (u * step))
-    share: FloatArray = np.minimum(mean / row_sums(weights), 1.0)
-    return share
+    return np.asarray(np.minimum(mean / row_sums(weights), 1.0))
 
 
 def _posterior(log_likelihoods: FloatArray) -> FloatArray:
@@ -244,8 +240,7 @@ def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> Fl
     """Shift all log odds alike, so that the mean accuracy by these shares is the target."""
     odds = logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9))
     shift = brentq(lambda shift: shares @ expit(odds + shift) - target, -60.0, 60.0, xtol=1e-12)
-    shifted: FloatArray = expit(odds + shift)
-    return shifted
+    return np.asarray(expit(odds + shift))
 
 
 def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:

@@ -423,10 +423,7 @@ class RowsNeeded:
 
 
 def rows_of_theory(
-    levels: NodeLevels,
-    nodes: NDArray[np.intp],
-    confidence: float | None,
-    utility: float | None,
+    levels: NodeLevels, nodes: NDArray[np.intp], confidence: float | None, utility: float | None
 ) -> FloatArray:
     """Return the rows by (5) and (6) if p_max is known; NaN where no number does.
 
@@ -514,8 +511,7 @@ def _share_sample_size(shares: FloatArray, p: FloatArray, sure: float, useful: f
         share, p_max = shares[able[index]], p[able[index]]
         level = np.asarray(node_confidence(m / share, share, p_max))
         gain = (1.0 - p_max) + (2.0 * p_max - 1.0) * level
-        enough: NDArray[np.bool_] = (level >= sure) & (gain >= useful)
-        return enough
+        return np.asarray((level >= sure) & (gain >= useful))
 
     sizes = np.full(len(p), np.nan)
     sizes[able] = min_rows(reached, len(able))
@@ -530,8 +526,7 @@ def _class_sample_size(vectors: FloatArray, sure: float, useful: float) -> Float
         wins = win_probabilities(n, chosen, tolerance=TOLERANCE)
         best = np.argmax(chosen, axis=1)[:, np.newaxis]
         sure_enough = np.take_along_axis(wins, best, axis=1)[:, 0] >= sure
-        enough: NDArray[np.bool_] = sure_enough & ((chosen * wins).sum(axis=1) >= useful)
-        return enough
+        return np.asarray(sure_enough & ((chosen * wins).sum(axis=1) >= useful))
 
     second, first = np.sort(vectors, axis=1)[:, -2:].T
     # Classes that tie do so with any number of rows, and utility has the ceiling p_max.

@@ -13,25 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import (
-    betainc,
-    betainccinv,
-    betaincinv,
-    betaln,
-    expit,
-    logit,
-    xlog1py,
-    xlogy,
-)
+from scipy.special import betainc, betainccinv, betaincinv, betaln, expit, logit, xlog1py, xlogy
 
 from sureleaf.arguments import FloatArray
 from sureleaf.levels import class_utility, estimate_p_max, node_confidence
-from sureleaf.levels.decisions import (
-    CostRule,
-    decision_levels,
-    decision_tie,
-    predicted_class,
-)
+from sureleaf.levels.decisions import CostRule, decision_levels, decision_tie, predicted_class
 from sureleaf.levels.intervals import clopper_pearson_limits
 from sureleaf.levels.plurality import win_probabilities, winner_of_utility
 from sureleaf.model.leaf_calibration import largest_error_share
@@ -329,8 +315,7 @@ def error_ties(
         return np.full(len(counts), 0.5)
     of_table = other_shares(counts[[0] * len(counts)], predicted)
     largest = largest_error_share(without_class(counts, predicted) + concentration * of_table)
-    ties: FloatArray = largest / (1.0 + largest)
-    return ties
+    return largest / (1.0 + largest)
 
 
 def tie_prior(n_nodes: int, rule: CostRule | None, *, prior: float = 0.5) -> float:
@@ -376,8 +361,7 @@ def posterior_confidence(
     # speaks for a lead.
     log_factor = xlogy(own, tie) + xlog1py(rest, -tie) - betaln(own + 1.0, rest + 1.0)
     tied = expit(log_factor + logit(prior))
-    confidence: FloatArray = tied * tie + (1.0 - tied) * above
-    return confidence
+    return np.asarray(tied * tie + (1.0 - tied) * above)
 
 
 _LEAST_ROWS = 1e-9
@@ -388,8 +372,7 @@ def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> 
     total = counts.sum(axis=1)
     own = counts[np.arange(len(counts)), predicted]
     share = np.divide(own, total, out=np.zeros(len(total)), where=total > 0)
-    y: FloatArray = np.minimum(share * n, n)
-    return y
+    return np.asarray(np.minimum(share * n, n))
 
 
 def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
@@ -397,8 +380,7 @@ def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArr
     others = counts + 1.0
     others[np.arange(len(counts)), predicted] = 0.0
     total = others.sum(axis=1, keepdims=True)
-    shares: FloatArray = np.divide(others, total, out=others, where=total > 0)
-    return shares
+    return np.asarray(np.divide(others, total, out=others, where=total > 0))
 
 
 def without_class(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
@@ -424,8 +406,7 @@ def _without(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
 def _tie(others: FloatArray) -> FloatArray:
     """Probability of the predicted class when it ties with the largest of the others."""
     largest = others.max(axis=1)
-    tie: FloatArray = largest / (1.0 + largest)
-    return tie
+    return np.asarray(largest / (1.0 + largest))
 
 
 def _spread(

@@ -294,12 +294,7 @@ def _interval(utility: float, n_rows: float, tree_variance: float) -> tuple[floa
 
 
 def draw_bag(
-    n_rows: int,
-    weights: FloatArray | None,
-    *,
-    seed: int,
-    tree: int,
-    max_samples: int | float = 1.0,
+    n_rows: int, weights: FloatArray | None, *, seed: int, tree: int, max_samples: int | float = 1.0
 ) -> FloatArray:
     """Draw rows with replacement and return how often each was drawn.
 
@@ -371,16 +366,13 @@ class Calibration:
         )
         total = mapped.sum(axis=1, keepdims=True)
         even = np.full(mapped.shape, 1.0 / n_classes)
-        shares: FloatArray = np.divide(mapped, total, out=even, where=total > 0)
-        return shares
+        return np.asarray(np.divide(mapped, total, out=even, where=total > 0))
 
     def _mapped(self, line: FloatArray, probabilities: FloatArray) -> FloatArray:
         if self.method == "sigmoid":
             a, b = line
-            calibrated: FloatArray = expit(-(a * probabilities + b))
-            return calibrated
-        between: FloatArray = np.interp(probabilities, line[0], line[1])
-        return between
+            return np.asarray(expit(-(a * probabilities + b)))
+        return np.asarray(np.interp(probabilities, line[0], line[1]))
 
 
 def _maps(calibrator: Any) -> tuple[FloatArray, ...]:

@@ -17,20 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import (
-    check_weights,
-    meaning_of_weights,
-    scale_importances,
-    thread_count,
-)
+from sureleaf.arguments import check_weights, meaning_of_weights, scale_importances, thread_count
 from sureleaf.levels.decisions import cost_rule
-from sureleaf.model.fitting import (
-    TreeSettings,
-    fit_family,
-    fit_tree,
-    settings_model,
-    trees_at_once,
-)
+from sureleaf.model.fitting import TreeSettings, fit_family, fit_tree, settings_model, trees_at_once
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.probability import KeepDecision
 from sureleaf.table import EncodedTable

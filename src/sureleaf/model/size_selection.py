@@ -295,8 +295,7 @@ class _SizedFamily:
 
     def sums(self, tree: Tree, per_node: FloatArray) -> FloatArray:
         """Sum values of the nodes of another tree over its leaves at each penalty."""
-        sums: FloatArray = sums_along(tree, self.node_alphas(tree), self.penalties, per_node)
-        return sums
+        return sums_along(tree, self.node_alphas(tree), self.penalties, per_node)
 
     def first(self, size: WantedSize) -> int:
         """Return the index of the largest tree that is allowed."""
@@ -431,8 +430,7 @@ def _node_sums(
     weight = by_class.sum(axis=1)
     # Axes: test, value, node.
     per_node = np.stack([*costs, log_losses[0], weight, *log_losses[1:]], axis=1)
-    transposed: FloatArray = per_node.reshape(-1, tree.n_nodes).T
-    return transposed
+    return per_node.reshape(-1, tree.n_nodes).T
 
 
 def _log_losses(tree: Tree, probabilities: FloatArray, rule: CostRule | None) -> FloatArray:
@@ -443,8 +441,7 @@ def _log_losses(tree: Tree, probabilities: FloatArray, rule: CostRule | None) ->
     weights = rule.class_weights(tree.class_counts[0])[:, np.newaxis]
     by_class = by_class * weights
     by_class /= np.maximum(by_class.sum(axis=1, keepdims=True), 1e-300)
-    losses: FloatArray = -weights * np.log(np.clip(by_class, 1e-15, 1.0))
-    return losses
+    return -weights * np.log(np.clip(by_class, 1e-15, 1.0))
 
 
 def _curve(alphas: FloatArray, n_leaves: NDArray[np.int64], sums: FloatArray) -> SizeCurve:
@@ -462,8 +459,7 @@ def _mean_loss(sums: FloatArray) -> FloatArray:
 
 def _loss(error: FloatArray, log_loss: FloatArray) -> FloatArray:
     root = log_loss[-1] if len(log_loss) and log_loss[-1] > 0 else 1.0
-    loss: FloatArray = error + LOG_LOSS_SHARE * log_loss / root
-    return loss
+    return error + LOG_LOSS_SHARE * log_loss / root
 
 
 def _smallest_within(loss: FloatArray, margin: float) -> int:
@@ -475,11 +471,7 @@ def _smallest_within(loss: FloatArray, margin: float) -> int:
 
 
 def merge_unsure_leaves(
-    tree: Tree,
-    estimate: LeafEstimate,
-    *,
-    min_confidence: float,
-    rule: CostRule | None = None,
+    tree: Tree, estimate: LeafEstimate, *, min_confidence: float, rule: CostRule | None = None
 ) -> Tree:
     """Return the largest part of the tree whose leaves all reach a confidence, or its root alone.
 

@@ -155,12 +155,7 @@ def levels_arrays(levels: NodeLevels) -> Arrays:
 
 
 def levels_from(
-    state: State,
-    tree: Tree,
-    *,
-    source: str,
-    from_counts: bool,
-    rule: CostRule | None = None,
+    state: State, tree: Tree, *, source: str, from_counts: bool, rule: CostRule | None = None
 ) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
     values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in ALL_LEVELS}

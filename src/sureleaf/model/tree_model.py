@@ -1,9 +1,6 @@
 """A fitted tree as one frozen value.
 
-A `TreeModel` stores: the columns (schema), the classes, the tree with the class counts of all its
-nodes, the leaf counts with their squares of weights, the leaf estimate that turns counts into class
-probabilities, how unseen categories are handled, what weights mean, and the evidence of its levels.
-It stores no rows. What is computed from these parts (class probabilities, confidence, utility,
+It stores no rows. What is computed from its parts (class probabilities, confidence, utility,
 intervals) is computed when first used, and kept.
 
 The evidence says which rows the levels come from. Levels from training rows and from honest rows
@@ -28,11 +25,7 @@ from sureleaf.arguments import (
     scale_importances,
     thread_count,
 )
-from sureleaf.errors import (
-    InvalidArgumentError,
-    UnseenCategoryWarning,
-    warn_caller,
-)
+from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning, warn_caller
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.formatting import count_of, listed
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
@@ -227,8 +220,7 @@ class DecidingModel:
     def predict(self, X: Any, *, n_jobs: int | None = 1, estimator: str = "model") -> NDArray[Any]:
         """Return the most probable class of each row (with costs, the cheapest decision)."""
         probabilities = self.predict_proba(X, n_jobs=n_jobs, estimator=estimator)
-        predicted: NDArray[Any] = self.classes[self.decide(probabilities)]
-        return predicted
+        return self.classes[self.decide(probabilities)]
 
     def compare_seen(self, rows: TrainingRows) -> tuple[tuple[SeenRows, EqualRows], ...]:
         """Compare rows with those of the fit and of each update, as far as they are known."""
@@ -620,16 +612,14 @@ class TreeModel(DecidingModel):
         self, X: Any, alpha: float = 0.1, per: Per | None = "leaf"
     ) -> NDArray[np.bool_]:
         """Return the classes that are not ruled out; see `TreeClassifier.predict_set`."""
-        sets: NDArray[np.bool_] = self.node_sets(alpha, per)[self.apply(X)]
-        return sets
+        return self.node_sets(alpha, per)[self.apply(X)]
 
     def node_sets(self, alpha: float = 0.1, per: Per | None = "leaf") -> NDArray[np.bool_]:
         """Return the classes that are not ruled out for a row that ends in each node."""
         held_out, alpha = self.held_out_rows("predict_set"), check_alpha(alpha)
         check_choice("per", per, ("leaf", "class", None))
         # A class whose p-value equals alpha is ruled out, also if one of the two is rounded.
-        kept: NDArray[np.bool_] = conformal_p_values(held_out.counts, per=per) > alpha + 1e-12
-        return kept
+        return conformal_p_values(held_out.counts, per=per) > alpha + 1e-12
 
     def predict_venn(self, X: Any) -> VennProbabilities:
         """Return the lowest and highest probabilities; see `TreeClassifier.predict_venn`."""
@@ -742,9 +732,7 @@ class TreeModel(DecidingModel):
         accuracy = of_class[np.arange(len(of_class)), other.predicted_classes]
         is_same = np.array_equal(other.predicted_classes, self.predicted_classes)
         evidence = replace(
-            self.evidence,
-            accuracy=accuracy,
-            stability=self.evidence.stability if is_same else None,
+            self.evidence, accuracy=accuracy, stability=self.evidence.stability if is_same else None
         )
         equal = 1.0 - np.eye(len(self.classes))
         then, now = (equal if rule is None else rule.regret for rule in (self.rule, other.rule))

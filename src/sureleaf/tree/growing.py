@@ -21,38 +21,27 @@ _NO_LIMIT = 2**62
 
 @dataclass(frozen=True)
 class GrowthRules:
-    """The parameters of growing a tree.
+    """The parameters of growing a tree; those without a line are as for `TreeClassifier`.
 
-    - `criterion`: with "gain_ratio", all rules of C4.5 apply; "entropy" and "gini" split every
-      impure node.
-    - `categorical_split`: "multiway", one branch per category, or "subset", the best partition of
-      the categories into two groups.
-    - `max_depth`: the largest number of tests from the root to a leaf.
-    - `min_samples_leaf`: at least two branches of a split must have this weight of rows (C4.5: M).
-    - `missing`: what happens to a row whose value is missing at a test. "fraction": it goes down
-      all branches, with the share that each has of the known rows (C4.5). "branch": it takes one
-      branch, which the test has learned; "is it missing?" can be the test itself (threshold
-      infinity). If no training row of the node was missing, it takes the heaviest branch.
+    - `criterion`: with "gain_ratio", all rules of C4.5 apply.
+    - `missing`: "fraction" gives each branch of a test the share that it has of the known rows.
+      With "branch", "is it missing?" is a test with the threshold infinity. If no training row of
+      the node was missing, missing values take the heaviest branch.
     - `thresholds`: which number between two neighbouring values is the threshold. "c45": an
       observed value near the midpoint, and values closer than 1e-5 are not separated (gain_ratio
       only). "observed": the lower value, so that an increasing transformation of the column gives
       the same tree. None: "c45" for gain_ratio, else "observed" with missing="branch" and
       "midpoint" without.
-    - `min_samples_split`: the least weight of a node that is split.
-    - `min_impurity_decrease`: A node is split if that lowers the impurity by at least this much,
-      times the node's share of the total weight (as scikit-learn has it).
-    - `max_leaves`: the largest number of leaves. The split of largest decrease is then made first;
-      a split into more branches than are left is not made.
+    - `max_leaves`: the split of largest decrease is made first; a split into more branches than are
+      left is not made.
     - `max_features`: how many columns are drawn per node, without replacement. If none of them has
       a split, further columns are drawn one by one.
     - `seed`, `tree`: the draws depend on these two and on the path to the node, not on threads.
     - `category_penalty`: the gain of a split by categories is reduced by so many times the gain
       that such a split may have by chance, and must then be above 0 (entropy and gini). 0: no
       penalty; 1 keeps columns of identifiers and of many meaningless categories out of the tree.
-    - `monotone`: one sign per column: 1 if the probability of the second of two classes must not
-      fall along the column, -1 if it must not rise, else 0. For any number of classes, one line per
-      column with one sign per class. Of frequencies in leaves; raising of subtrees does not keep
-      it.
+    - `monotone`: one sign per column for the second of two classes, or one line per column with one
+      sign per class. Of frequencies in leaves; raising of subtrees does not keep it.
     """
 
     criterion: str = "gain_ratio"

@@ -66,8 +66,7 @@ def weakest_links(tree: Tree, costs: NDArray[np.float64]) -> NDArray[np.float64]
 
 def _impurity_costs(tree: Tree, criterion: str) -> NDArray[np.float64]:
     totals = tree.class_counts.sum(axis=1)
-    costs: NDArray[np.float64] = node_impurity(tree, criterion) * totals / totals[0]
-    return costs
+    return np.asarray(node_impurity(tree, criterion) * totals / totals[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +118,7 @@ def sums_along(
         sums = np.bincount(cell.ravel(), values, size * n_values).astype(np.float64, copy=False)
         return sums.reshape(shape)
 
-    sums: NDArray[np.float64] = np.cumsum(added_at(begins) - added_at(ends), axis=0)[:-1]
-    return sums
+    return np.cumsum(added_at(begins) - added_at(ends), axis=0)[:-1]
 
 
 def prune_cost_complexity(tree: Tree, criterion: str, alpha: float) -> Tree:
@@ -189,8 +187,7 @@ def node_utilities(tree: Tree) -> NDArray[np.float64]:
     counts = tree.counts_or_parent
     n, most = counts.sum(axis=1), counts.max(axis=1)
     if tree.n_classes == 2:
-        binary: NDArray[np.float64] = np.asarray(utility(n, estimate_p_max(most, n)))
-        return binary
+        return np.asarray(utility(n, estimate_p_max(most, n)))
     shares = (counts + 1.0 / tree.n_classes) / (n + 1.0)[:, np.newaxis]
     utilities: NDArray[np.float64] = shares.max(axis=1)
     few = n < _MANY_ROWS

@@ -179,8 +179,7 @@ class LeafCounts:
     @property
     def n(self) -> FloatArray:
         """Weight of each leaf."""
-        total: FloatArray = self.counts.sum(axis=1)
-        return total
+        return np.asarray(self.counts.sum(axis=1))
 
     @property
     def n_effective(self) -> FloatArray:

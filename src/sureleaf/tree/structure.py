@@ -14,14 +14,12 @@ from sureleaf import _kernel
 
 def row_sums(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of each row; for short rows, far faster than ``sum(axis=1)``."""
-    sums: NDArray[np.float64] = np.ascontiguousarray(array.T).sum(axis=0)
-    return sums
+    return np.asarray(np.ascontiguousarray(array.T).sum(axis=0))
 
 
 def row_maxima(array: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the maximum of each row; for short rows, far faster than ``max(axis=1)``."""
-    maxima: NDArray[np.float64] = np.ascontiguousarray(array.T).max(axis=0)
-    return maxima
+    return np.asarray(np.ascontiguousarray(array.T).max(axis=0))
 
 
 def leaves_in_words(n_leaves: int) -> str:
@@ -195,8 +193,7 @@ class Tree:
         while len(pending):  # more than once only if parents are empty, too
             source[pending] = self.parent[source[pending]]
             pending = pending[is_empty[source[pending]]]
-        filled: NDArray[np.float64] = counts.take(source, axis=0)
-        return filled
+        return counts.take(source, axis=0)
 
     def branches(self, node: int) -> NDArray[np.int32]:
         """Return the children of a node."""
@@ -228,8 +225,7 @@ def _entropy(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _gini(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probability that two rows, drawn with replacement, have different classes."""
-    gini: NDArray[np.float64] = 1.0 - (shares**2).sum(axis=1)
-    return gini
+    return np.asarray(1.0 - (shares**2).sum(axis=1))
 
 
 @dataclass(frozen=True)
