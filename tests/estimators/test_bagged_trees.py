@@ -179,19 +179,6 @@ def test_any_leaf_estimate_regrows_nothing(name):
     assert np.isfinite(other.oob_proba_[~np.isnan(other.oob_proba_)]).all()
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_calibrated_probabilities_are_probabilities(method, n_classes):
-    X, y = rows(600, n_classes)
-    model = BaggedTreesClassifier(calibration=method, random_state=0).fit(X, y)
-    found = model.predict_proba(X)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
-    assert np.isfinite(found).all()
-    # On the rows it was fitted on a calibrator states each class as often as it is, or nearly.
-    stated = np.nanmean(model.oob_proba_, axis=0)
-    np.testing.assert_allclose(stated, np.bincount(y) / len(y), atol=0.03)
-
-
 def test_calibration_needs_every_class_out_of_bag():
     with pytest.raises(InvalidArgumentError, match="needs out-of-bag rows of every class"):
         BaggedTreesClassifier(n_estimators=1, calibration="sigmoid", random_state=1).fit(

@@ -34,24 +34,6 @@ def model():
     return TreeClassifier.c45(random_state=0).fit(X, y)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("pruning", ["pessimistic", None, "utility"])
-def test_leaves_agree_with_the_theory(n_classes, source, pruning):
-    X, y = noisy(n_classes=n_classes)
-    model = TreeClassifier.c45(levels_from=source, pruning=pruning, random_state=0).fit(X, y)
-    table = model.leaves()
-    plain = (table.probability > 0.5) & (table.n > 0)
-    if n_classes == 2 and source != "training":
-        useful = levels.utility(table.n[plain], table.probability[plain])
-        np.testing.assert_allclose(table.utility[plain], useful, atol=1e-9)
-    for column in ("probability", "low", "high", "confidence", "utility"):
-        values = getattr(table, column)
-        assert ((values >= 0) & (values <= 1)).all(), column
-    assert (table.low <= table.probability).all()
-    assert (table.probability <= table.high).all()
-
-
 @pytest.mark.parametrize("method", ["mle", "blend", "entropic"])
 @pytest.mark.parametrize("pruning", ["pessimistic", None, "utility"])
 def test_levels_of_training_rows_are_those_of_the_paper(pruning, method):
@@ -162,26 +144,6 @@ def test_a_row_has_the_levels_of_its_leaf(source):
     np.testing.assert_array_equal(rows.prediction, model.predict(X))
     np.testing.assert_array_equal(rows.prediction, table.prediction[place])
     assert not rows.imputed_share.any()
-
-
-def test_a_missing_value_takes_its_branch_and_has_the_levels_of_one_leaf():
-    X, y = noisy(n=400)
-    X.loc[::6, "a"] = np.nan
-    X.loc[::7, "kind"] = None
-    y = np.where(X["kind"].isna(), "yes", y)
-    model = TreeClassifier(pruning="pessimistic", random_state=0).fit(X, y)
-    assert {"a", "kind"} <= {model.schema_.columns[i].name for i in model.tree_.feature if i >= 0}
-    shares = model.leaf_shares(X)
-    assert shares.nnz == len(X)
-    np.testing.assert_array_equal(shares.indices, model.apply(X))
-    table, rows = model.leaves(), model.predict_levels(X)
-    place = np.searchsorted(table.leaf, rows.leaf)
-    for column in ("confidence", "utility", "low", "high"):
-        np.testing.assert_allclose(getattr(rows, column), getattr(table, column)[place], atol=1e-12)
-    np.testing.assert_array_equal(rows.prediction, table.prediction[place])
-    assert not rows.imputed_share.any()
-    sure = model.predict_or_abstain(X, min_confidence=0.9)
-    assert len(sure) == len(X)
 
 
 def test_a_fractional_row_is_the_mixture_of_its_leaves():
@@ -375,15 +337,6 @@ def test_another_leaf_estimate_gets_its_own_levels():
     same = model.with_leaf_estimate("frequency")
     assert same.levels().utility == pytest.approx(model.levels().utility)
     assert same.forget_rows().with_leaf_estimate("laplace").levels() == same.levels()
-
-
-def test_honest_counts_are_of_rows_that_did_not_grow_the_tree():
-    X, y = noisy()
-    model = TreeClassifier.c45(levels_from="honest", random_state=0).fit(X, y)
-    assert model.leaf_counts_.n.sum() == pytest.approx(150)
-    np.testing.assert_allclose(model.leaves().counts, model.leaf_counts_.counts)
-    leaves, counts = model.tree_.leaf_ids, model.leaf_counts_.counts
-    np.testing.assert_allclose(model.tree_.class_counts[leaves], counts)
 
 
 def test_honest_parts_keep_groups_together():

@@ -1,7 +1,5 @@
 """Weights and limits mean what they mean in other libraries."""
 
-import time
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -50,18 +48,6 @@ def test_weights_beyond_whole_numbers_are_importances_and_have_levels(size):
     plain, weighted = (tree.leaves() for tree in trees)
     np.testing.assert_allclose(weighted.confidence, plain.confidence, rtol=1e-6)
     np.testing.assert_allclose(weighted.high, plain.high, rtol=1e-6)
-
-
-def test_few_rows_of_large_weights_take_the_time_of_rows():
-    weights = np.full(len(Y), 1e5)  # as of a survey: each row stands for as many people
-    tree = TreeClassifier(pruning=None, max_depth=3, random_state=0)
-    begin = time.perf_counter()
-    tree.fit(X, Y)
-    plain = time.perf_counter() - begin
-    begin = time.perf_counter()
-    tree.fit(X, Y, sample_weight=weights)
-    assert time.perf_counter() - begin < 10 * plain + 0.05
-    assert tree.leaf_counts_.n.sum() == 1e5 * len(Y)
 
 
 @pytest.mark.filterwarnings("ignore:sample_weight has a sum:UserWarning")

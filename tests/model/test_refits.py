@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sureleaf import TreeClassifier
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import FailedFitError
-from sureleaf.evaluation import Geometric, bootstrap_error, evaluate, learning_curve
+from sureleaf.evaluation import evaluate
 from sureleaf.evaluation.evaluator import make_fitter
 from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.probability import MEstimate
@@ -167,20 +167,6 @@ def test_one_row_a_part_and_one_class_a_part() -> None:
     assert_same(*judge_both({}, X, y, design=LeaveOneOut()))
     y = np.repeat(["first", "second"], [12, 12])  # the first block has one class
     assert_same(*judge_both({}, X, y, design=KFold(3, time_ordered=True)))
-
-
-def test_bootstrap_errors_and_learning_curves() -> None:
-    X, y = make_table(9, holes=False)
-    shared, alone = (
-        bootstrap_error(model, X, y, n_bootstraps=6, random_state=0)
-        for model in (TreeClassifier.c45(), Plain.c45())
-    )
-    assert shared == alone
-    shared, alone = (
-        learning_curve(model, *make_table(9), schedule=Geometric(20, 2), repeats=3, random_state=0)
-        for model in (TreeClassifier.c45(), Plain.c45())
-    )
-    np.testing.assert_array_equal(shared.values, alone.values)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])

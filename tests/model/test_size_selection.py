@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.metrics import roc_auc_score
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 from sureleaf.folds import fold_numbers
@@ -21,7 +19,7 @@ from sureleaf.model.size_selection import (
     family_alphas,
     select_sizes,
 )
-from sureleaf.probability import KeepMajority, Shrinkage, sized_estimate
+from sureleaf.probability import sized_estimate
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, cut, grow
 from tests.naive import size_selection as naive
@@ -95,16 +93,6 @@ def test_the_strength_is_the_one_with_the_least_log_loss_at_the_chosen_size(seed
             )
             losses.append(log_loss[np.flatnonzero(alphas == selection.alpha)[0]])
         assert selection.strength == SHRINKAGES[int(np.argmin(losses))]
-
-
-def test_leaves_are_shrunk_little_where_classes_are_separated_and_strongly_where_mixed() -> None:
-    random = np.random.default_rng(5)
-    X = random.normal(size=(600, 4))
-    separated = (X[:, 0] > 0).astype(int)
-    mixed = (random.random(600) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
-    found = [TreeClassifier(random_state=0).fit(X, y).model_ for y in (separated, mixed)]
-    assert found[0].leaf_estimate == KeepMajority(Shrinkage(SHRINKAGES[0]))
-    assert found[1].leaf_estimate == KeepMajority(Shrinkage(SHRINKAGES[-1]))
 
 
 @pytest.mark.parametrize(
@@ -201,16 +189,6 @@ def test_a_limited_tree_is_the_best_of_all_trees_of_both_kinds_that_are_small_en
         assert np.array_equal(chosen.class_counts, best[2].class_counts)
 
 
-def test_a_margin_makes_a_limited_tree_smaller_only_if_it_is_given() -> None:
-    X = np.random.default_rng(1).normal(size=(400, 3))
-    y = (X[:, 0] + 0.5 * np.random.default_rng(2).normal(size=400) > 0).astype(int)
-    sizes = [
-        TreeClassifier(max_leaves=6, margin=margin, random_state=0).fit(X, y).get_n_leaves()
-        for margin in (None, 0.0, 0.6)
-    ]
-    assert sizes[0] == sizes[1] > sizes[2] == 1
-
-
 def test_the_size_does_not_depend_on_the_luck_of_the_folds() -> None:
     X, y = load_wine(return_X_y=True)
     sizes = [TreeClassifier(random_state=seed).fit(X, y).get_n_leaves() for seed in range(10)]
@@ -247,38 +225,6 @@ def test_pure_noise_gives_a_small_tree_and_rare_classes_do_not_give_one_leaf() -
     model = TreeClassifier(random_state=0).fit(X, rare)
     assert model.tree_.n_leaves > 1
     assert model.tree_.feature[0] == 0
-
-
-def lost_by_c45(kind: str, seed: int, n: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Tables of which C4.5 grows next to nothing."""
-    random = np.random.default_rng(seed)
-    if kind == "hundreds of categories":
-        flags = random.random((n, 6)) < 0.5
-        frame = pd.DataFrame({f"f{j}": np.where(flags[:, j], "u", "v") for j in range(6)})
-        frame["place"] = [f"p{code}" for code in random.integers(0, 250, n)]
-        score = 1.2 * (flags.sum(axis=1) - 3.0)
-    else:
-        flags = random.random((n, 20)) < 0.3
-        frame = pd.DataFrame({f"f{j}": np.where(flags[:, j], "t", None) for j in range(20)})
-        score = flags[:, :4] @ np.array([2.0, 1.5, 1.5, 1.0]) - 2.0
-    p = 1.0 / (1.0 + np.exp(-np.asarray(score, dtype=float)))
-    return frame, (random.random(n) < p).astype(int)
-
-
-@pytest.mark.filterwarnings("ignore:.*categories that were not there")
-@pytest.mark.parametrize("kind", ["hundreds of categories", "t or missing"])
-def test_tables_that_c45_loses_are_not_lost(kind: str) -> None:
-    X, y = lost_by_c45(kind, 0, 1000)
-    new, truth = lost_by_c45(kind, 1, 4000)
-    default = TreeClassifier(random_state=0).fit(X, y)
-    models = (default, BaggedTreesClassifier(random_state=0), TreeClassifier.c45(random_state=0))
-    tree, forest, c45 = (
-        roc_auc_score(truth, model.fit(X, y).predict_proba(new)[:, 1]) for model in models
-    )
-    noise = 4 * 0.5 / np.sqrt(4000)  # four standard errors of an AUC, at most
-    assert c45 + noise < tree
-    assert c45 + noise < forest
-    assert X.columns[default.tree_.feature[0]] != "place"
 
 
 def test_the_root_is_tested_by_roots_where_folds_overfit_more() -> None:

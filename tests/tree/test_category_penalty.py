@@ -3,18 +3,16 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureleaf import TreeClassifier
 from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.long_runs import examples, runs
 from tests.naive import c45
-from tests.naive.splits import IMPURITIES, category_cost, gain, gain_by_chance, groupings
+from tests.naive.splits import IMPURITIES, gain, gain_by_chance, groupings
 from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
 from tests.tree.test_kernel_against_oracle import rules, tables
@@ -99,48 +97,6 @@ def test_noise_does_not_win_against_a_weak_real_column(n_categories, n_classes, 
         assert np.all(
             root_columns(n_categories, n_classes, replace(by, category_penalty=0), 5) == 1
         )
-
-
-def noise_gains(n, n_categories, n_classes, criterion, n_tables=60):
-    """Gains by chance minus their cost, and those of the best threshold: both in its unit."""
-    random = np.random.default_rng(n_categories)
-    impurity = IMPURITIES[criterion]
-    categories, thresholds = [], []
-    for _ in range(n_tables):
-        labels = random.integers(0, n_classes, n)
-        indicators = np.eye(n_classes)[labels]
-        codes = random.integers(0, n_categories, n)
-        counts = np.zeros((n_categories, n_classes))
-        np.add.at(counts, codes, indicators)
-        counts = counts[counts.sum(1) > 0]
-        order = counts[np.argsort(counts[:, 1] / counts.sum(1), kind="stable")]
-        cost = category_cost(counts, criterion, grouped=True)
-        unit = impurity(counts.sum(0)) / (n - 1) if criterion == "gini" else 0.5 / np.log(2)
-        for rows, gains, less in ((order, categories, cost), (indicators, thresholds, 0.0)):
-            below = np.cumsum(rows, axis=0)[:-1]
-            sides = impurity(below) + impurity(rows.sum(0) - below)
-            gains.append((impurity(rows.sum(0)) - sides.min() - less) / unit)
-    return np.array(categories), np.array(thresholds)
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize(("n", "n_categories"), [(1000, 50), (1000, 300), (300, 200)])
-def test_chance_does_not_favour_the_column_of_most_categories(n, n_categories, criterion):
-    categories, thresholds = noise_gains(n, n_categories, 2, criterion)
-    assert np.mean(categories > thresholds) < 0.2
-    assert np.quantile(categories, 0.95) < 8
-
-
-def test_a_meaningless_column_of_many_categories_leaves_the_tree_as_it_is():
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(800, 4)), columns=list("abcd"))
-    y = (X["a"] + X["b"] + 1.5 * random.normal(size=800) > 0).to_numpy()
-    alone = TreeClassifier(random_state=0).fit(X, y)
-    assert alone.tree_.n_leaves > 2
-    for n_categories in (60, 250):
-        towns = [f"town {index}" for index in random.integers(0, n_categories, 800)]
-        model = TreeClassifier(random_state=0).fit(X.assign(town=towns), y)
-        assert model.rules() == alone.rules()
 
 
 def test_identifiers_alone_are_not_split():

@@ -79,7 +79,7 @@ def size_margin(margin: float | None, max_leaves: int | None) -> float:
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """Everything besides the rows that decides the fitted model; other fields as for `TreeClassifier`.
+    """Everything besides rows that decides a fitted model; other fields as for `TreeClassifier`.
 
     - `rules`: how splits are chosen.
     - `max_leaves`: for pruning="auto"; other prunings have it in `rules`.
