@@ -16,7 +16,6 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.estimators.saving import estimator_from_state, estimator_state
 from sureleaf.files.state_file import Damaged, write_state
 from sureleaf.probability import Averaging, KeepDecision, KeepMajority, MEstimate, Shrinkage
-from sureleaf.table import Schema
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -97,13 +96,6 @@ def test_a_loaded_tree_knows_where_missing_values_go(tmp_path, changes):
     with_missing = X.copy()
     with_missing.loc[::2, ["size", "kind"]] = None
     same(model, again, with_missing)
-
-
-def test_levels_are_computed_before_a_tree_is_saved(tmp_path):
-    X, y = table()
-    model = TreeClassifier.c45(random_state=0).fit(X, y)
-    again = saved(model, tmp_path)
-    assert again.levels() == TreeClassifier.c45(random_state=0).fit(X, y).levels()
 
 
 def test_a_loaded_tree_holds_no_rows_and_says_so(tmp_path):
@@ -304,20 +296,6 @@ def test_what_is_not_fitted_or_not_ours_is_refused(tmp_path):
         TreeClassifier.c45().save(tmp_path / "model")
     with pytest.raises(InvalidTypeError, match="TreeClassifier or a BaggedTreesClassifier"):
         Grown().fit([[1], [2]], [0, 1]).save(tmp_path / "model")
-
-
-def test_a_schema_of_every_kind_comes_back(tmp_path):
-    X, y = table()
-    model = TreeClassifier.c45(levels_from="training").fit(X, y)
-    assert {column.kind for column in model.schema_} == {
-        "numeric",
-        "categorical",
-        "ordered",
-        "date",
-    }
-    again = saved(model, tmp_path)
-    assert again.schema_ == model.schema_
-    assert isinstance(again.schema_, Schema)
 
 
 def test_a_file_of_another_process_is_the_same_and_reads_the_same(tmp_path):

@@ -24,7 +24,7 @@ from sureleaf.estimators.base import (
 from sureleaf.estimators.parameters import BY_ERRORS, C45, check_parameters, with_hints
 from sureleaf.folds import reusable
 from sureleaf.levels.decisions import cost_rule, unequal_rule
-from sureleaf.levels.guarantees import Per
+from sureleaf.levels.guarantees import Per, venn_limits
 from sureleaf.model.certificate import Certificate
 from sureleaf.model.cross_fitting import cross_fit_levels
 from sureleaf.model.explanation import Explanation, explain_row
@@ -943,8 +943,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         >>> model.predict_set([[3], [40]], alpha=0.1).tolist()
         [[True, False], [False, True]]
         """
-        self._fitted().held_out_rows("predict_set")
-        return self.model_.predict_set(self._encode(X), alpha, per)
+        return self._fitted().node_sets(alpha, per)[self.apply(X)]
 
     def predict_venn(self, X: Any) -> VennProbabilities:
         """Return the lowest and the highest probability of every class, by the Venn predictor.
@@ -962,8 +961,9 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         >>> bool((low <= model.predict_proba([[3]])).all())
         True
         """
-        self._fitted().held_out_rows("predict_venn")
-        return self.model_.predict_venn(self._encode(X))
+        low, high = venn_limits(self._fitted().held_out_rows("predict_venn").counts)
+        leaf = self.apply(X)
+        return VennProbabilities(low[leaf], high[leaf])
 
     # ---- rules, and smaller or different trees ---------------------------------------------------
 

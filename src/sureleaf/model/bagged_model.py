@@ -98,16 +98,13 @@ class BagRowLevels(ColumnTable):
 class BaggedModel(DecidingModel):
     """Everything that fitted bagged trees know; no method changes it.
 
-    - `schema`: names, kinds and categories of the columns.
-    - `classes`, shape (n_classes,): the classes.
     - `trees`: the trees, each with the counts of its bag.
-    - `leaf_estimate`: from the class counts of all nodes to their class probabilities.
-    - `criterion`, `unseen`, `weights`: as for `TreeModel`.
+    - `schema`, `classes`, `leaf_estimate`, `criterion`, `unseen`, `weights`, `cost`: as for
+      `TreeModel`.
     - `seed`: key of the bags, which can be drawn again.
     - `max_samples`: the number of draws per bag, or their share of the number of rows.
     - `calibration`: applied to the mean of the trees' probabilities.
     - `out_of_bag`: none as long as it has not been computed from the rows.
-    - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, by which rows are decided.
     - `seen`: fingerprints of the rows of the fit, by which an audit recognises them.
     """
 

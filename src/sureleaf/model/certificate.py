@@ -159,10 +159,9 @@ def certified_leaves(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
-    """What is proven about a tree, with one error probability for the whole.
+    """What is proven about a tree, with one error probability for the whole; it prints as text.
 
-    It prints as text. Half of the error probability is spent on the predicted classes, half on the
-    limits.
+    Half of the error probability is spent on the predicted classes, half on the limits.
 
     - `alpha`: error probability of the whole.
     - `n_grown`, `n_certifying`: rows that grew the tree, and rows that certify it.
@@ -172,10 +171,7 @@ class Certificate:
     - `classes_seen`: the classes of the certifying rows.
     - `fingerprint`: SHA-256 of the tree and the counts, so that the certificate belongs to one
       model.
-    - `n_compared`, `n_equal`: certifying rows that were compared with the rows of the fit, and how
-      many of them are equal to one; by chance, or they would have been refused.
-    - `stated_new`: whether it is the user's word alone that the tree has not seen the certifying
-      rows.
+    - `n_compared`, `n_equal`, `stated_new`: as for `HeldOut`.
     """
 
     alpha: float

@@ -29,7 +29,7 @@ from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning, warn_ca
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.formatting import count_of, listed
 from sureleaf.levels.decisions import CostRule, cost_rule, predicted_class, unequal_rule
-from sureleaf.levels.guarantees import Per, conformal_p_values, venn_limits
+from sureleaf.levels.guarantees import Per, conformal_p_values
 from sureleaf.levels.p_max_estimates import METHODS
 from sureleaf.model.certificate import (
     Certificate,
@@ -89,7 +89,7 @@ class RowPredictions:
     """Everything that a model predicts for some rows, from encoding them once.
 
     - `code`: index of the predicted class in ``classes_``.
-    - `probabilities`, shape (n_rows, n_classes): as ``predict_proba`` returns them.
+    - `probabilities`: as ``predict_proba`` returns them.
     - `sureness`: confidence of a tree, agreement of bagged trees.
     - `utility`: the probability that such a prediction is correct for an unseen row.
     - `leaf`: the heaviest leaf of a tree; None for bagged trees.
@@ -106,15 +106,15 @@ class RowPredictions:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Where the levels of a tree come from, and the numbers that the counts do not hold.
+    """Where the levels of a tree come from, and the numbers per node that the counts do not hold.
 
     - `source`: training rows, rows that did not grow the tree, or out-of-fold predictions of all
       rows.
-    - `accuracy`, shape (n_nodes,): calibrated accuracy of each node on unseen rows. Only for
-      cross_fit, and None as long as cross-fitting has not been done.
-    - `strength`, shape (n_nodes,): how many rows would tell the accuracy as precisely.
-    - `confidence_error`, shape (n_nodes,): standard error of the confidence by the luck of the
-      folds; None if it is not known.
+    - `accuracy`: calibrated accuracy of each node on unseen rows. Only for cross_fit, and None as
+      long as cross-fitting has not been done.
+    - `strength`: how many rows would tell the accuracy as precisely.
+    - `confidence_error`: standard error of the confidence by the luck of the folds; None if it is
+      not known.
     - `n_rounds`: rounds of folds that the accuracy is averaged over.
     - `concentration`: rows by which the errors of a leaf are like those of the table
       (`error_concentration`).
@@ -240,21 +240,17 @@ class TreeModel(DecidingModel):
     """Everything that a fitted tree knows; no method changes it.
 
     - `schema`: names, kinds and categories of the columns.
-    - `classes`, shape (n_classes,): the classes.
+    - `classes`: the classes.
     - `tree`: the tree, with the class counts of all nodes.
     - `leaf_counts`: class counts of the leaves, and the sums of squared weights.
     - `leaf_estimate`: from the class counts of all nodes to their class probabilities.
     - `criterion`: the impurity that importances and cost-complexity pruning use.
-    - `unseen`: what a row does at a test of a category that the node has not seen: "mixture",
-      "stop" or "error".
-    - `weights`: whether weight k means k rows ("counts"); if not ("importance"), levels use the
+    - `unseen`, `weights`, `cost`: as for `TreeClassifier`. With "importance", levels use the
       effective number of rows.
     - `evidence`: where the levels come from.
-    - `cost`, shape (n_classes, n_classes): ``cost[actual][predicted]``, by which nodes and rows are
-      decided.
     - `held_out`: counts of rows that did not grow the tree, from which guarantees follow.
-    - `seen`: fingerprints of the rows of the fit, which cannot certify it.
-    - `seen_later`: fingerprints of the rows of each update.
+    - `seen`, `seen_later`: fingerprints of the rows of the fit, which cannot certify it, and of
+      each update.
     """
 
     schema: Schema
@@ -608,24 +604,12 @@ class TreeModel(DecidingModel):
             stated_new=held_out.stated_new,
         )
 
-    def predict_set(
-        self, X: Any, alpha: float = 0.1, per: Per | None = "leaf"
-    ) -> NDArray[np.bool_]:
-        """Return the classes that are not ruled out; see `TreeClassifier.predict_set`."""
-        return self.node_sets(alpha, per)[self.apply(X)]
-
     def node_sets(self, alpha: float = 0.1, per: Per | None = "leaf") -> NDArray[np.bool_]:
         """Return the classes that are not ruled out for a row that ends in each node."""
         held_out, alpha = self.held_out_rows("predict_set"), check_alpha(alpha)
         check_choice("per", per, ("leaf", "class", None))
         # A class whose p-value equals alpha is ruled out, also if one of the two is rounded.
         return conformal_p_values(held_out.counts, per=per) > alpha + 1e-12
-
-    def predict_venn(self, X: Any) -> VennProbabilities:
-        """Return the lowest and highest probabilities; see `TreeClassifier.predict_venn`."""
-        low, high = venn_limits(self.held_out_rows("predict_venn").counts)
-        leaf = self.apply(X)
-        return VennProbabilities(low[leaf], high[leaf])
 
     # ---- levels of rows --------------------------------------------------------------------------
 
