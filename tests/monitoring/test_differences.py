@@ -51,8 +51,17 @@ def test_a_tree_and_itself_are_the_same(kind: str) -> None:
         assert found.rules == ()
         assert found.changed == 0
         assert "The two trees are the same" in str(found)
+        assert len(found.sentences()) == 1
     assert found.comparison is not None
     assert found.comparison.difference == 0
+
+
+def test_trees_that_decide_every_row_alike_need_no_more_rows_to_compare_them() -> None:
+    old = numbers(20)
+    new = sureleaf.update(old, [[-i - 1] for i in range(5)], [0] * 5)
+    found = sureleaf.diff(old, new, [[i + 0.5] for i in range(40)], [0] * 20 + [1] * 20)
+    assert (found.changed, found.rules) == (0, ())
+    assert not any("undecided" in one for one in found.sentences())
 
 
 @pytest.mark.parametrize("kind", KINDS)

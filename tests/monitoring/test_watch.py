@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier, Watch
-from sureleaf.monitoring.watch import rare_shares
+from sureleaf.model.tree_model import Evidence
+from sureleaf.monitoring.watch import promise_of, rare_shares
 from tests.naive.watch import watch_slowly
 
 
@@ -299,6 +300,18 @@ def test_categories_that_the_fit_has_not_met_are_no_change_of_the_shares(options
     watch = Watch(tree).add(*shops(1, 4000))
     assert watch.counts.new_categories["shop"] > 1500
     assert not np.isfinite(watch.leaves().share_since).any()
+
+
+def test_a_leaf_promises_no_more_than_its_own_rows():
+    model = fitted(cost=((0, 1), (9, 0))).model_
+    counts, own = model.leaf_counts, model.predicted_classes[model.tree.leaf_ids]
+    shares = (counts.counts / counts.n[:, np.newaxis])[np.arange(len(own)), own]
+    assert shares.min() < 0.3
+    nodes = model.tree.n_nodes
+    evidence = Evidence("cross_fit", np.full(nodes, 0.6), np.full(nodes, 100.0))
+    promise = promise_of(model.with_evidence(evidence), 0.05)
+    assert promise.accuracy == pytest.approx(0.6)
+    assert (promise.least < shares).all()
 
 
 def test_few_categories_hardly_widen_the_limits_of_a_share():

@@ -161,7 +161,7 @@ class Diff(TextDisplay):
             if sizes[0] != sizes[1]:
                 size = f"The old tree has {sizes[0]}, the new one {sizes[1]}."
             lines += [size, *self._columns(), *map(str, self.rules), *self._flags()]
-        if self.comparison is not None:
+        if self.comparison is not None and self.rules:  # else both decide every row alike
             lines.append(self.comparison.sentence)
         return lines
 

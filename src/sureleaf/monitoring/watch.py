@@ -220,14 +220,25 @@ class Promise:
 
 
 def promise_of(model: TreeModel, alpha: float) -> Promise:
-    """Return what a tree promises; a quarter of the alpha of each question is for its limits."""
+    """Return what a tree promises; a quarter of the alpha of each question is for its limits.
+
+    Limits of the classes are around their shares among unseen rows, or among the rows of the leaf
+    where these promise less, as in a leaf whose decision is a rare class, at costs.
+    """
     leaves, levels = model.tree.leaf_ids, model.node_levels()
     n_leaves, n_classes = len(leaves), len(model.classes)
     part = alpha / 4 / n_leaves
     classes, trials = levels.unseen_vectors()[leaves], levels.trials[leaves]
-    own = classes[np.arange(n_leaves), model.predicted_classes[leaves]]
+    decided = np.arange(n_leaves), model.predicted_classes[leaves]
+    own, counts = classes[decided], model.leaf_counts
+    seen = np.divide(
+        counts.counts,
+        counts.n[:, np.newaxis],
+        out=classes.copy(),
+        where=counts.n[:, np.newaxis] > 0,
+    )
     n = float(model.node_rows[0])
-    share = model.leaf_counts.n / model.leaf_counts.n.sum()
+    share = counts.n / counts.n.sum()
     whole, n_whole = float(share @ own), model.rows_known_by() or n
     rivals = np.asarray(part / 8 / max(n_classes - 1, 1))
     of_rows = clopper_pearson_limits(share * n, np.full(n_leaves, n), np.asarray(part / 8))
@@ -235,10 +246,14 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
     return Promise(
         classes=classes,
         most=clopper_pearson_limits(
-            classes * trials[:, np.newaxis], np.tile(trials[:, np.newaxis], n_classes), rivals
+            np.maximum(classes, seen) * trials[:, np.newaxis],
+            np.tile(trials[:, np.newaxis], n_classes),
+            rivals,
         )[1],
         accuracy=own,
-        least=clopper_pearson_limits(own * trials, trials, np.asarray(part / 4))[0],
+        least=clopper_pearson_limits(
+            np.minimum(own, seen[decided]) * trials, trials, np.asarray(part / 4)
+        )[0],
         share=share,
         fewest_share=np.maximum(of_rows[0] - rare, 0.0),
         largest_share=np.minimum(of_rows[1] + rare, 1.0),
@@ -254,9 +269,10 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
 def rare_shares(model: TreeModel) -> FloatArray:
     """Return how far the share of each leaf may be off because categories on its path are rare.
 
-    Rows of categories that the fit has never met all take one branch; the fit had no such row. The
-    share of rows to come with a new category is about that of the categories met once [2]_. So it
-    is at most the number of known categories over that of rows, for each column that is tested.
+    Rows of categories that the fit has never met all count in one branch, the heaviest, and the fit
+    had no such row. The share of rows to come with a new category is about that of the categories
+    met once [2]_. So it is at most the number of known categories over that of rows, for each
+    column that is tested.
     Rows that did not grow the tree meet new categories as rows to come do.
     """
     tree, columns = model.tree, model.schema.columns
