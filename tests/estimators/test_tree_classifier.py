@@ -141,6 +141,8 @@ def test_a_notebook_shows_the_parameters_and_after_the_fit_the_tree():
     assert not model.model_.has_levels
     model.levels()
     assert "confidence" in model._repr_html_().partition("<svg")[2]
+    assert "No leaf is flagged yet" in html
+    assert "No leaf is flagged yet" not in model._repr_html_()
     assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
     with config_context(display="text"):
         assert set(model._repr_mimebundle_()) == {"text/plain"}

@@ -642,7 +642,10 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         if not self.__sklearn_is_fitted__():
             return html
         picture = sureleaf.export(self, "svg", max_leaves=_DRAWN_LEAVES, computes_levels=False)
-        return f'{html}<div style="overflow-x: auto">{picture!s}</div>'
+        shown = f'{html}<div style="overflow-x: auto">{picture!s}</div>'
+        if self._fitted().has_levels:
+            return shown
+        return f"{shown}<p>No leaf is flagged yet: <code>leaves()</code> computes the levels.</p>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return what a notebook shows: the picture, unless scikit-learn is set to text."""
