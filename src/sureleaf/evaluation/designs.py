@@ -43,7 +43,7 @@ class Split:
     unbalanced: IntArray | None = None
 
     def __sizeof__(self) -> int:
-        """Count the rows: Dask sends what is large apart from the graph of tasks."""
+        """Include the rows, because Dask sends large objects separately from the graph of tasks."""
         return object.__sizeof__(self) + self.train.nbytes + self.test.nbytes
 
     @property

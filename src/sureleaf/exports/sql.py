@@ -52,7 +52,10 @@ class Conditions:
         return self.view.model.unseen == "mixture" and not takes_branch
 
     def code(self, column: Column, value: str) -> str:
-        """Map categories to codes; a missing value is NULL, and so is unseen if handled alike."""
+        """Map categories to codes; a missing value is NULL.
+
+        An unseen category is NULL, too, if it is handled like a missing value.
+        """
         known = " ".join(
             f"WHEN {self.dialect.category(column, category)} THEN {code}"
             for code, category in enumerate(column.categories)
@@ -161,8 +164,8 @@ _MAX_ENDS: Final = 600
 """Nodes whose shares are columns of one step; PostgreSQL allows 1664 columns, SQLite 2000."""
 
 _FEW_LEAVES: Final = 50
-"""With more, rows that end in one node are looked up: PostgreSQL takes 0.1 ms per row and hundred
-leaves for shares."""
+"""Up to so many leaves, all rows are computed by shares, for which PostgreSQL takes 0.1 ms per row
+and hundred leaves. In larger trees, rows that end in one node are looked up."""
 
 _SEVERAL: Final = -1
 """Node of the rows that take several branches of a test."""

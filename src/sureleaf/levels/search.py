@@ -16,9 +16,10 @@ _MOST_ROWS = 2**53
 def halved(
     is_below: Callable[[Any], Any], low: Any, high: Any, steps: int, *, whole: bool = False
 ) -> tuple[Any, Any]:
-    """Return the ends of the intervals that hold where `is_below` ends, after so many halvings.
+    """Halve intervals around the places where `is_below` turns false, and return their ends.
 
-    It is true at the lower end and false at the upper one. The ends stay whole if they are.
+    It is true at the lower ends and false at the upper ones, before and after. With `whole`, the
+    ends are whole numbers, and so are the results.
     """
     for _ in range(steps):
         middle = (low + high) / 2

@@ -117,7 +117,7 @@ def levels_of_rounds(
 
 @dataclass(frozen=True, eq=False)
 class FoldRows:
-    """Rows and the fold that tests each, -1 for none; what is encoded and sorted is shared."""
+    """Rows and the fold that tests each, -1 for none; all folds share the encoded columns."""
 
     rows: TrainingRows
     fold_of: NDArray[np.int64]
@@ -225,7 +225,7 @@ def predict_out_of_fold(
 ) -> OutOfFold:
     """Predict the rows of each fold by the tree that was grown without it; `trees` are by fold.
 
-    In large tables, of which few folds are tested, at most 100,000 random rows per fold are.
+    In large tables only a few folds are tested, and of each at most 100,000 random rows.
     """
     found: list[OutOfFold] = []
     for fold, tree in trees.items():

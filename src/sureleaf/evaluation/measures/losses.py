@@ -150,8 +150,9 @@ def zero_one_loss(
     """Share of rows on the wrong side of a threshold (01L, at .5).
 
     A row is positive if its probability is at least the threshold, (25); by default .5 for two
-    classes, and the most probable class (the first on ties) for more. Predicted labels instead of
-    probabilities are compared with the truth. Other parameters as for `nce`.
+    classes, and the most probable class (the first on ties) for more. If predicted
+    labels are given in place of probabilities, they are compared with the truth. Other parameters
+    as for `nce`.
 
     Examples
     --------
