@@ -102,7 +102,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         "multiway" and ``missing="fraction"``.
     missing : {"branch", "fraction"}
         "branch": every test learns which branch missing values take, and "is missing" can be the
-        test itself. "fraction": a row goes down all branches with fractional weights (C4.5).
+        test itself. "fraction": a row goes down all branches, weighted by their shares (C4.5).
     max_depth : int or None
         The largest number of tests from the root to a leaf.
     max_leaves : int or None
@@ -191,11 +191,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
     feature_names_in_ : ndarray of str
         Only if the table had names.
     feature_importances_ : ndarray
-
-    Notes
-    -----
-    With ``missing="fraction"``, a row with a missing value goes down every branch, weighted by the
-    share of each branch, in ``fit`` and in ``predict``.
 
     Examples
     --------

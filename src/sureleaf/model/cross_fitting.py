@@ -500,8 +500,11 @@ def fold_trees(
 ) -> dict[int, Tree]:
     """Grow a tree without each of these folds; folds without which no rows are left have none.
 
-    There is one tree per fold. A penalty that is chosen again in a small table costs up to ten
-    trees more. Rows of one of the `groups` stay together where a tree is pruned by rows of its own.
+    A penalty that the fit chose by cross-validation is chosen again for each fold, from the other
+    folds: a penalty that has seen the rows states an accuracy that is too high. In a small table,
+    the trees that choose have not seen the rows, either, which costs up to ten trees more: see
+    `_sums_of_pairs`. Rows of one of the `groups` stay together where a tree is pruned by rows of
+    its own.
     """
     # Trees grow side by side; only cores that are left over share the work on one tree.
     own_threads = max(1, n_threads // max(1, len(folds)))
