@@ -418,19 +418,6 @@ class KeepDecision:
         The other estimate.
     cost : matrix of shape (n_classes, n_classes)
         ``cost[actual][predicted]``.
-
-    Examples
-    --------
-    >>> from sureleaf import TreeClassifier
-    >>> from sureleaf.probability import Shrinkage
-    >>> X, y = [[0]] * 3 + [[1]] * 99, [0, 0, 1] + [0] * 99
-    >>> cost = [[0, 1], [3, 0]]  # class 1 is decided for from a probability of 1 / 4 on
-    >>> model = TreeClassifier(pruning=None, cost=cost, leaf_estimate=Shrinkage(20)).fit(X, y)
-    >>> model.predict_proba([[0]]).round(3).tolist(), model.predict([[0]]).tolist()
-    ([[0.878, 0.122]], [0])
-    >>> kept = model.with_leaf_estimate(KeepDecision(Shrinkage(20), cost))
-    >>> kept.predict_proba([[0]]).round(3).tolist(), kept.predict([[0]]).tolist()
-    ([[0.75, 0.25]], [1])
     """
 
     estimate: LeafEstimate

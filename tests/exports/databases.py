@@ -14,31 +14,14 @@ from pathlib import Path
 
 import pytest
 
+KINDS = ("float", "int", "text", "bool", "date", "timestamp")
 TYPES = {
-    "duckdb": {
-        "float": "DOUBLE",
-        "int": "BIGINT",
-        "text": "VARCHAR",
-        "bool": "BOOLEAN",
-        "date": "DATE",
-        "timestamp": "TIMESTAMP",
-    },
-    "sqlite": {
-        "float": "REAL",
-        "int": "INTEGER",
-        "text": "TEXT",
-        "bool": "INTEGER",
-        "date": "TEXT",
-        "timestamp": "TEXT",
-    },
-    "postgresql": {
-        "float": "double precision",
-        "int": "bigint",
-        "text": "text",
-        "bool": "boolean",
-        "date": "date",
-        "timestamp": "timestamp",
-    },
+    dialect: dict(zip(KINDS, types.split(", "), strict=True))
+    for dialect, types in {
+        "duckdb": "DOUBLE, BIGINT, VARCHAR, BOOLEAN, DATE, TIMESTAMP",
+        "sqlite": "REAL, INTEGER, TEXT, INTEGER, TEXT, TEXT",
+        "postgresql": "double precision, bigint, text, boolean, date, timestamp",
+    }.items()
 }
 
 

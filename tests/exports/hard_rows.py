@@ -8,15 +8,8 @@ import pandas as pd
 from sureleaf import TreeClassifier
 
 KINDS = [
-    "a",
-    "it's",
-    'say "hi"',
-    "back\\slash",
-    "'; DROP TABLE data; --",
-    "zwei\nZeilen",
-    "\u4e2d",
-    "",
-]
+    "a", "it's", 'say "hi"', "back\\slash", "'; DROP TABLE data; --", "zwei\nZeilen", "\u4e2d", "",
+]  # fmt: skip
 GRADES = ["low", "mid", "high"]
 NAMES = {
     "size": 'si"ze; DROP TABLE data; --',
@@ -98,25 +91,16 @@ def hard_rows(model, rows):
         if column.name == NAMES["size"]:
             near = [bound, np.nextafter(bound, np.inf), np.nextafter(bound, -np.inf)]
             found += [{**rows[node % len(rows)], "size": float(value)} for value in near]
+        row, step = rows[node % len(rows)], datetime.timedelta(microseconds=1)
         if column.name == NAMES["count"]:
-            found += [
-                {**rows[node % len(rows)], "count": int(np.floor(bound)) + step} for step in (0, 1)
-            ]
+            found += [{**row, "count": int(np.floor(bound)) + more} for more in (0, 1)]
         if column.name == NAMES["stamp"]:
-            at = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(bound))
-            found += [
-                {**rows[node % len(rows)], "stamp": at + datetime.timedelta(microseconds=step)}
-                for step in (-1, 0, 1)
-            ]
+            at = datetime.datetime(1970, 1, 1) + int(bound) * step
+            found += [{**row, "stamp": at + more * step} for more in (-1, 0, 1)]
     rng = np.random.default_rng(1)
     for row in rows[:60]:
-        blank = rng.random(len(TYPES)) < rng.random()
-        found.append(
-            {
-                name: None if is_blank else row[name]
-                for name, is_blank in zip(TYPES, blank, strict=True)
-            }
-        )
+        is_blank = dict(zip(TYPES, rng.random(len(TYPES)) < rng.random(), strict=True))
+        found.append({name: None if is_blank[name] else row[name] for name in TYPES})
     found += [{**row, "size": value} for row in rows[:4] for value in (np.inf, -np.inf, -0.0)]
     found += [{**row, "kind": "never seen"} for row in rows[:20]]
     found += [{**row, "plan": 77.0, "size": None} for row in rows[:20]]

@@ -95,7 +95,7 @@ def test_empty_cells_are_missing_and_na_is_missing_among_numbers(write: Any) -> 
     ):
         read = columns(path)
     assert read == {"n": [1, None, None], "t": ["x", "NA", None], "d": [day, None, None]}
-    assert columns(path, missing=["", "NA"])["t"] == ["x", None, None]
+    assert columns(path, csv=CsvFormat(missing=("NA",)))["t"] == ["x", None, None]
 
 
 def test_numbers_are_text_if_quoted_mixed_with_text_or_on_request(write: Any) -> None:

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 import sureleaf
-from tests.fuzz.damage import damage
 
 __all__ = ["TARGETS", "largest_file"]
 
@@ -30,6 +29,56 @@ Target = Callable[[Random, Path], str]
 
 largest_file = 0
 """Bytes of the largest file that the last case has written; memory is compared with it."""
+
+
+# ---- ways to damage bytes ------------------------------------------------------------------------
+
+
+def damage(content: bytes, random: Random, *, spare: int = 0) -> bytes:
+    """Return the bytes with a flipped bit, other bytes, a part moved, or without their end."""
+    data = bytearray(content)
+    for _ in range(random.choice((1, 1, 1, 2, 5))):
+        if len(data) <= spare + 1:
+            break
+        random.choice(_WAYS)(data, random, spare)
+    return bytes(data)
+
+
+def _flip_bit(data: bytearray, random: Random, spare: int) -> None:
+    data[random.randrange(spare, len(data))] ^= 1 << random.randrange(8)
+
+
+def _set_byte(data: bytearray, random: Random, spare: int) -> None:
+    data[random.randrange(spare, len(data))] = random.choice((0, 1, 0x7F, 0x80, 0xFF))
+
+
+def _set_number(data: bytearray, random: Random, spare: int) -> None:
+    """Overwrite an aligned number by an extreme one."""
+    size = random.choice((4, 8))
+    start = random.randrange(spare, len(data)) // size * size
+    value = random.choice((0, 1, -1, 2**31 - 1, -(2**31), 10**6, 2 ** (8 * size - 1) - 1))
+    number = value.to_bytes(size, "little", signed=True)
+    data[start : start + size] = number[: len(data) - start]
+
+
+def _truncate(data: bytearray, random: Random, spare: int) -> None:
+    del data[random.randrange(spare, len(data)) :]
+
+
+def _delete(data: bytearray, random: Random, spare: int) -> None:
+    start = random.randrange(spare, len(data))
+    del data[start : start + random.choice((1, 2, 8, 64))]
+
+
+def _repeat(data: bytearray, random: Random, spare: int) -> None:
+    start = random.randrange(spare, len(data))
+    data[start:start] = data[start : start + random.choice((1, 8, 64))]
+
+
+_WAYS = (_flip_bit, _flip_bit, _flip_bit, _set_byte, _set_number, _truncate, _delete, _repeat)
+
+
+# ---- what is damaged, and how it is used ---------------------------------------------------------
 
 
 def _written(path: Path, content: bytes) -> Path:
@@ -448,21 +497,16 @@ def commands(random: Random, folder: Path) -> str:
     path = _written(folder / "rows.csv", text.getvalue().encode("utf-8", "surrogatepass"))
     target = random.choice([*names, "nowhere"])
     command = random.choice(("fit", "leaves", "rank", "evaluate"))
-    options = random.choice(
-        (
-            [],
-            ["--csv", "delimiter=" + random.choice((",", ";", "\0", "é", "\u202e", "ab", "", '"'))],
-            [
-                "--csv",
-                "encoding="
-                + random.choice(("utf-8", "ascii", "base64", "rot13", "utf-7", "idna", "", "x")),
-            ],
-            ["--csv", "decimal=" + random.choice((".", ",", ";", ""))],
-            ["--csv", "thousands=" + random.choice((".", ",", "'", " ", ""))],
-            ["--csv", "missing=" + random.choice(("NaN", "", "x" * 300))],
-            ["--csv", random.choice(("", "=", "missing", "x=1"))],
-        )
+    encodings = ("utf-8", "ascii", "base64", "rot13", "utf-7", "idna", "", "x")
+    written = (
+        "delimiter=" + random.choice((",", ";", "\0", "é", "\u202e", "ab", "", '"')),
+        "encoding=" + random.choice(encodings),
+        "decimal=" + random.choice((".", ",", ";", "")),
+        "thousands=" + random.choice((".", ",", "'", " ", "")),
+        "missing=" + random.choice(("NaN", "", "x" * 300)),
+        random.choice(("", "=", "missing", "x=1")),
     )
+    options = random.choice(([], *(["--csv", one] for one in written)))
     output = (
         ["-o", str(folder / random.choice(("m", "rows.csv", "no/m")))] if command == "fit" else []
     )
@@ -917,18 +961,9 @@ def changing(random: Random, folder: Path) -> str:
 
 
 TARGETS: dict[str, Target] = {
-    "arrow": arrow,
-    "parquet": parquet,
-    "csv": csv,
-    "excel": excel,
-    "models": models,
-    "evaluations": evaluations,
-    "stores": stores,
-    "reports": reports,
-    "commands": commands,
-    "kernel": kernel,
-    "boosters": boosters,
-    "streams": streams,
-    "changing": changing,
-    "skops": skops,
-}
+    target.__name__: target
+    for target in (
+        arrow, parquet, csv, excel, models, evaluations, stores, reports, commands, kernel,
+        boosters, streams, changing, skops,
+    )
+}  # fmt: skip

@@ -388,18 +388,15 @@ def test_integers_that_float64_rounds_are_refused_in_batches_as_in_memory():
     """Neighbours are in different parts: only their sum shows that they are not told apart."""
     table = large_integers(1).take(np.argsort(np.arange(400) % 2, kind="stable"))
     messages = []
-    decimals = table.set_column(0, "i", pa.array(list(map(Decimal, table["i"].to_pylist()))))
-    for source in (
-        table,
-        in_parts(table, 200),
-        table.to_reader(max_chunksize=7),
-        in_parts(decimals, 70),
-    ):
+    for source in (table, in_parts(table, 200), table.to_reader(max_chunksize=7)):
         with pytest.raises(InvalidArgumentError, match="that float64 tells apart") as caught:
             TreeClassifier().fit(source, "class")
         messages.append(str(caught.value))
     assert len(set(messages)) == 1
     assert TreeClassifier().fit(in_parts(large_integers(1024), 70), "class").get_n_leaves() == 2
+    decimals = table.set_column(0, "i", pa.array(list(map(Decimal, table["i"].to_pylist()))))
+    with pytest.raises(InvalidArgumentError, match="that float64 tells apart"):
+        TreeClassifier().fit(in_parts(decimals, 70), "class")
 
 
 @pytest.mark.parametrize("first", [2**63, 10**22])

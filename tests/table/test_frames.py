@@ -17,7 +17,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafErro
 from sureleaf.table import encode, encode_labels, read_table
 from sureleaf.table.encoded_table import MatrixColumns
 from sureleaf.table.frames import array_of_numbers
-from tests.table.spellings import OnlyAStream
+from tests.table.test_libraries import OnlyAStream
 
 
 def as_column(values: list[Any]) -> pd.DataFrame:

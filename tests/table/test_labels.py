@@ -78,10 +78,6 @@ def test_declared_categories_without_rows_are_not_classes() -> None:
     assert (codes.tolist(), classes.tolist()) == ([0, 0], ["b"])
 
 
-def test_one_row_of_one_class_is_encoded() -> None:
-    assert encode_labels([5])[1].tolist() == [5]
-
-
 @pytest.mark.parametrize(
     "y",
     [

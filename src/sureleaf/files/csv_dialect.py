@@ -15,6 +15,12 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _DECIMAL: Final = re.compile(r"[+-]?\d*([.,])\d+")
 
 
+MISSING_NUMBERS: Final = (
+    "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-",
+)  # fmt: skip
+"""Cells that mean a missing value in columns of numbers, bools or dates."""
+
+
 @dataclass(frozen=True)
 class CsvFormat:
     """What the user says about a CSV file; None means: detect it from the file."""
@@ -30,6 +36,16 @@ class CsvFormat:
     thousands: str | None = None
     # Columns that are text, also if all of their cells look like numbers.
     text_columns: tuple[str, ...] = ()
+
+    @property
+    def missing_texts(self) -> tuple[str, ...]:
+        """The cells that mean a missing value in columns of text."""
+        return ("", *self.missing)
+
+    @property
+    def missing_numbers(self) -> tuple[str, ...]:
+        """The cells that mean a missing value in columns of numbers, bools or dates."""
+        return (*MISSING_NUMBERS, *self.missing)
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:

@@ -11,13 +11,8 @@ from dataclasses import replace
 from typing import Any, BinaryIO, Final
 
 from sureleaf.errors import InvalidArgumentError, TextColumnWarning, warn_caller
-from sureleaf.files.csv_dialect import CsvDialect, CsvFormat, detect_dialect
+from sureleaf.files.csv_dialect import MISSING_NUMBERS, CsvDialect, CsvFormat, detect_dialect
 from sureleaf.files.source import ByteSource
-
-MISSING_NUMBERS: Final = (
-    "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-",
-)  # fmt: skip
-"""Cells that mean a missing value in columns of numbers, bools or dates."""
 
 _MISSING_MARKS: Final = tuple(mark for mark in MISSING_NUMBERS if mark not in ("", "None", "-"))
 """Cells of text columns that programs write for a missing value, but that may be categories."""
@@ -37,11 +32,8 @@ _COMMA_NUMBER: Final = r"^[+-]?\d*,\d+$"
 _WHOLE_OR_COMMA_NUMBER: Final = r"^[+-]?\d*(\d|,\d+)$"
 
 
-def read_csv(source: ByteSource, csv_format: CsvFormat, *, missing: Sequence[str]) -> Any:
-    """Read a CSV file as an Arrow table; the type of a column fits all of its cells.
-
-    `missing` are the cells of text columns that mean a missing value.
-    """
+def read_csv(source: ByteSource, csv_format: CsvFormat) -> Any:
+    """Read a CSV file as an Arrow table; the type of a column fits all of its cells."""
     file = CsvText(source, csv_format)
     table = _parse(file)
     if not file.dialect.decimal_known and _has_decimal_commas(file, table):
@@ -49,9 +41,9 @@ def read_csv(source: ByteSource, csv_format: CsvFormat, *, missing: Sequence[str
         table = _parse(file)
     table = _drop_empty_unnamed(table, file.dialect)
     table = _with_thousands(table, file)
-    for message in csv_warnings(table, source.name, missing, decimal=file.dialect.decimal):
+    for message in _warnings(table, file):
         warn_caller(message)
-    return _with_missing_text(table, missing)
+    return _with_missing_text(table, csv_format.missing_texts)
 
 
 class CsvText:
@@ -112,7 +104,7 @@ class CsvText:
             ),
             "convert_options": arrow_csv.ConvertOptions(
                 column_types=types,
-                null_values=[*MISSING_NUMBERS, *self.csv_format.missing],
+                null_values=self.csv_format.missing_numbers,
                 decimal_point=self.dialect.decimal,
                 check_utf8=False,  # the stream has checked it
                 **convert,
@@ -246,7 +238,7 @@ def _has_decimal_commas(file: CsvText, table: Any) -> bool:
 
     if file.dialect.delimiter == "," or any(map(pa.types.is_floating, table.schema.types)):
         return False
-    missing = pa.array([*MISSING_NUMBERS, *file.csv_format.missing])
+    missing = pa.array(file.csv_format.missing_numbers)
     for column in table.columns:
         if not pa.types.is_string(column.type):
             continue
@@ -281,7 +273,7 @@ def _with_thousands(table: Any, file: CsvText) -> Any:
         column = table.column(index)
         if column.type != "string" or name in file.csv_format.text_columns:
             continue
-        texts = nullify(column, (*MISSING_NUMBERS, *file.csv_format.missing))
+        texts = nullify(column, file.csv_format.missing_numbers)
         if not has_separator(texts, separator):
             continue
         numbers = read_thousands(texts, separator, file.dialect.decimal)
@@ -372,9 +364,7 @@ _MIN_DISTINCT: Final = 20
 """A column with fewer distinct values may hold codes rather than numbers."""
 
 
-def csv_warnings(
-    table: Any, file_name: str, missing: Sequence[str], *, decimal: str = "."
-) -> Iterator[Warning]:
+def _warnings(table: Any, file: CsvText) -> Iterator[Warning]:
     """Yield a message for each text column that probably was meant to be something else.
 
     Either nearly all of its cells are numbers, or all are with thousands separators, percent signs,
@@ -386,19 +376,21 @@ def csv_warnings(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    all_missing = pa.array([*missing, *MISSING_NUMBERS], pa.string())
-    marks = pa.array([mark for mark in _MISSING_MARKS if mark not in missing], pa.string())
+    file_name, csv_format = file.source.name, file.csv_format
+    all_missing = pa.array(csv_format.missing_numbers, pa.string())
+    marks = [mark for mark in _MISSING_MARKS if mark not in csv_format.missing]
+    are_marks = pa.array(marks, pa.string())
     columns_of: dict[str, list[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type != "string":
             continue
-        why = _why_text(column, all_missing, decimal)
+        why = _why_text(column, all_missing, file.dialect.decimal)
         if why is not None:
             text = f"column {name!r} of {file_name} is text, because {why}"
             yield TextColumnWarning(text, name)
             continue
         distinct = pc.unique(column)
-        for mark in distinct.filter(pc.is_in(distinct, value_set=marks)).to_pylist():
+        for mark in distinct.filter(pc.is_in(distinct, value_set=are_marks)).to_pylist():
             columns_of.setdefault(mark, []).append(name)
     for mark, names in columns_of.items():
         shown = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")

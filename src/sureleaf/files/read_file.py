@@ -42,9 +42,7 @@ BATCH_ROWS: Final = 1 << 16
 """Rows of a batch, where a file does not say it."""
 
 
-def read_file(
-    path: str | os.PathLike[str], *, missing: Sequence[str] = ("",), csv: CsvFormat | None = None
-) -> Any:
+def read_file(path: str | os.PathLike[str], *, csv: CsvFormat | None = None) -> Any:
     r"""Read a CSV, Parquet, Arrow, ARFF or Excel file as an Arrow table.
 
     The format is detected from the first bytes, whatever the file is called. A compressed file
@@ -59,8 +57,8 @@ def read_file(
     Of an Excel workbook (.xlsx), the first sheet is read, whose first row has the names; this needs
     ``pip install sureleaf[excel]``. Nominal columns of an ARFF file are categories.
 
-    `missing` are the cells of text columns that mean a missing value; in columns
-    of numbers or dates, NA, NaN, null, ? and similar marks do, too.
+    An empty cell is a missing value; in columns of numbers or dates, NA, NaN, null, ? and similar
+    marks are, too.
 
     Wrong rows, damaged bytes and repeated names are errors with the place. Columns without a name,
     or that probably were meant to be something else, and further sheets are warnings.
@@ -75,16 +73,13 @@ def read_file(
     """
     import pyarrow as pa
 
-    csv_format = csv or CsvFormat()
     source = open_bytes(path)
     with reading(source):
         if source.format == "csv":
-            all_missing = [*missing, *csv_format.missing]
-            return read_csv(source, csv_format, missing=all_missing)
+            return read_csv(source, csv or CsvFormat())
         if source.format in ("arff", "excel"):
             return read_whole(source)
-        is_parquet = source.format == "parquet"
-        if is_parquet:
+        if source.format == "parquet":
             file = open_parquet(source)
             table = file.read()
             _check_row_count(table.num_rows, file.metadata.num_rows)

@@ -85,9 +85,9 @@ def write_state(state: State, path: str | PathLike[str], kind: FileKind = MODEL)
             file.write(part)
 
 
-def state_bytes(state: State, kind: FileKind = MODEL) -> bytes:
-    """Return what `write_state` writes, to be a part of another file."""
-    return b"".join(bytes(part) for part in _parts(state, "saved", kind))
+def state_bytes(state: State) -> bytes:
+    """Return what `write_state` writes of a model, to be a part of another file."""
+    return b"".join(bytes(part) for part in _parts(state, "saved", MODEL))
 
 
 def state_of_bytes(content: bytes) -> State:
@@ -99,7 +99,10 @@ def state_of_bytes(content: bytes) -> State:
 
 def _parts(state: State, what: str, kind: FileKind) -> list[Any]:
     """Return the parts of a file, in order."""
-    arrays = {name: _little(array) for name, array in state.arrays.items()}
+    arrays = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in state.arrays.items()
+    }
     listed = [
         {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)}
         for name, array in arrays.items()
@@ -112,7 +115,9 @@ def _parts(state: State, what: str, kind: FileKind) -> list[Any]:
         )
     text = json.dumps(header, allow_nan=False).encode()
     text += b" " * (-len(text) % _ALIGNED)
-    parts = [kind.magic, _NUMBERS.pack(VERSION, len(text)), text, *_padded(arrays)]
+    parts: list[Any] = [kind.magic, _NUMBERS.pack(VERSION, len(text)), text]
+    for array in arrays.values():
+        parts += [array.reshape(-1).view(np.uint8).data, b"\0" * (-array.nbytes % _ALIGNED)]
     checksum = hashlib.sha256()
     for part in parts:
         checksum.update(part)
@@ -126,17 +131,6 @@ def has_half_characters(header: Any) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _little(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-
-
-def _padded(arrays: dict[str, NDArray[Any]]) -> list[Any]:
-    parts: list[Any] = []
-    for array in arrays.values():
-        parts += [array.reshape(-1).view(np.uint8).data, b"\0" * (-array.nbytes % _ALIGNED)]
-    return parts
 
 
 def read_state(path: str | PathLike[str], kind: FileKind = MODEL) -> State:

@@ -16,7 +16,6 @@ from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import (
     BAD_CELL,
     BLOCK,
-    MISSING_NUMBERS,
     CsvText,
     decimal_marks,
     has_separator,
@@ -564,7 +563,7 @@ def _convert_thousands(file: CsvText, path: str) -> None:
 
     separator, decimal = file.csv_format.thousands, file.dialect.decimal
     assert separator is not None  # else there is nothing to convert
-    missing = (*MISSING_NUMBERS, *file.csv_format.missing)
+    missing = file.csv_format.missing_numbers
     with pa.OSFile(path) as opened:
         reader = pa.ipc.open_file(opened)
         schema = reader.schema
@@ -599,8 +598,7 @@ def _try_csv(file: CsvText, types: dict[str, Any], path: str) -> str | None:
     """Copy the file with these types; return the column with a cell that does not fit, or None."""
     import pyarrow as pa
 
-    # Cells that are missing in text columns, too.
-    missing = ("", *file.csv_format.missing)
+    missing = file.csv_format.missing_texts
     schema = pa.schema([(name, types[name]) for name in file.dialect.header])
     try:
         with pa.ipc.new_file(path, schema) as writer:

@@ -162,10 +162,11 @@ class NumberSummary:
         values = None
         if self.values is not None and other.values is not None:
             values = np.union1d(self.values, other.values)
+            values = None if len(values) > MAX_VALUES else values
         highest = max(self.highest, other.highest)
         integers = [each for each in (self.integers, other.integers) if each is not None]
         return NumberSummary(
-            _few(values),
+            values,
             highest,
             self.n_missing + other.n_missing,
             _lowest_hashes(np.unique(np.concatenate(integers))) if integers else None,
@@ -178,10 +179,6 @@ def _lowest_hashes(integers: NDArray[Any] | None) -> NDArray[Any] | None:
     hashes = _kernel.hash_rows(np.asfortranarray(as_float64(integers)[:, np.newaxis]))
     kept: NDArray[Any] = integers[hashes <= np.partition(hashes, SAMPLE_ROWS)[SAMPLE_ROWS]]
     return kept
-
-
-def _few(values: FloatArray | None) -> FloatArray | None:
-    return None if values is None or len(values) > MAX_VALUES else values
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,11 +56,16 @@ class LabelledColumn(RawColumn):
         """The labels as a column of their own."""
         import pyarrow as pa
 
+        labels = self.labels
+        if str(labels.dtype).startswith(("interval", "period")):  # Arrow has no such types
+            labels = [str(label) for label in labels]
         try:
-            labels = pa.array(_arrow_labels(self.labels), from_pandas=True)
+            values = pa.array(labels, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise unusable_type_error(self.name, f"dtype category ({error})") from error
-        return from_arrow(self.name, _one_array(labels))
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        return from_arrow(self.name, values)
 
     @cached_property
     def values(self) -> Any:
@@ -70,16 +75,6 @@ class LabelledColumn(RawColumn):
         indices = pa.array(self.codes, mask=self.codes < 0)
         labels = self.categories.values
         return pa.DictionaryArray.from_arrays(indices, labels, ordered=self.ordered, safe=False)
-
-
-def _one_array(values: Any) -> Any:
-    return values.combine_chunks() if hasattr(values, "combine_chunks") else values
-
-
-def _arrow_labels(labels: Any) -> Any:
-    """Return labels of a type that Arrow has; the intervals of pandas.cut become text."""
-    is_unknown = str(labels.dtype).startswith(("interval", "period"))
-    return [str(label) for label in labels] if is_unknown else labels
 
 
 _ACCEPTED: Final = (
@@ -161,22 +156,19 @@ def _is_pandas(X: Any) -> bool:
 
 
 def _open_stream(X: Any) -> RawTable:
-    table = _open_frame(_as_frame(_as_arrow(X)))
+    import pyarrow as pa
+
+    try:
+        rows = pa.table(X)
+    except (pa.ArrowException, TypeError) as error:  # a single array
+        raise _not_two_dimensional_error(X) from error
+    table = _open_frame(_as_frame(rows))
     if table.n_rows == 0 and type(X).__name__ == "RecordBatchReader":
         raise InvalidArgumentError(
             "X must have rows; got a RecordBatchReader without any. A reader gives its rows only "
             "once: keep them with table = reader.read_all(), and give the table."
         )
     return table
-
-
-def _as_arrow(X: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.table(X)
-    except (pa.ArrowException, TypeError) as error:  # a single array
-        raise _not_two_dimensional_error(X) from error
 
 
 def _is_sparse(X: Any) -> bool:
@@ -216,18 +208,13 @@ def _as_array(X: Any) -> NDArray[Any]:
         raise InvalidTypeError(f"X must be {_ACCEPTED}; got {type(X).__name__}.{cure}")
     if not isinstance(X, Sequence):
         return np.asarray(X)
-    # As objects, so that a row of 1.5 and "a" does not become text.
-    array = _rows_as_objects(X)
+    try:
+        array = np.array(X, dtype=object)  # so that a row of 1.5 and "a" does not become text
+    except ValueError as error:  # rows of arrays with different shapes
+        raise _ragged_error(X) from error
     if array.ndim == 1 and any(isinstance(row, Sequence | np.ndarray) for row in X):
         raise _ragged_error(X)
     return array
-
-
-def _rows_as_objects(X: Sequence[Any]) -> NDArray[Any]:
-    try:
-        return np.array(X, dtype=object)
-    except ValueError as error:  # rows of arrays with different shapes
-        raise _ragged_error(X) from error
 
 
 def _ragged_error(X: Sequence[Any]) -> InvalidArgumentError:

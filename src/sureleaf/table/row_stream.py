@@ -16,7 +16,6 @@ from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.csv_reader import (
     BAD_CELL,
     BLOCK,
-    MISSING_NUMBERS,
     CsvText,
     nullify,
     read_thousands,
@@ -239,7 +238,7 @@ def _convert(
         elif pa.types.is_string(values.type) and _csv_type(column) == pa.float64():
             columns[column.name] = _parse_numbers(values, column, file)
         elif pa.types.is_string(values.type):
-            columns[column.name] = nullify(values, ("", *file.csv_format.missing))
+            columns[column.name] = nullify(values, file.csv_format.missing_texts)
     return pa.table(columns)
 
 
@@ -247,7 +246,7 @@ def _parse_numbers(values: Any, column: Column, file: CsvText) -> Any:
     """Return cells with thousands separators, or large integers, as numbers."""
     import pyarrow as pa
 
-    texts = nullify(values, (*MISSING_NUMBERS, *file.csv_format.missing))
+    texts = nullify(values, file.csv_format.missing_numbers)
     numbers = _numbers_of(texts, file)
     if numbers is not None:
         return numbers
@@ -289,7 +288,7 @@ def _parse_dates(values: Any, column: Column, file: CsvText) -> Any:
         "utc": [pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")],
         "time": [pa.time64("us"), pa.time64("ns")],
     }
-    texts = nullify(values, (*MISSING_NUMBERS, *file.csv_format.missing))
+    texts = nullify(values, file.csv_format.missing_numbers)
     cause: Exception | None = None
     for arrow_type in candidates.get(column.temporal, []):
         try:
