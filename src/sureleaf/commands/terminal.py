@@ -211,7 +211,7 @@ def _rows(class_weighted: bool) -> str:
 
 _TOO_OPTIMISTIC = (
     "They come from the rows that shaped the tree, and are too high for unseen rows; "
-    "levels_from='cross_fit' gives levels of unseen rows."
+    "--levels-from cross_fit gives those of unseen rows."
 )
 
 
@@ -290,10 +290,10 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
 
 
 def _training_levels(utility: float, confidence: float) -> str:
-    """Say that levels are those of the rows that shaped the tree, and what follows from it."""
+    """Say that levels are those of the rows that shaped the tree."""
     return (
         f"Its levels are [bold]training levels[/bold]: utility [bold]{percent(utility)}[/bold], "
-        f"mean confidence [bold]{percent(confidence)}[/bold], by (10) and (11). {_TOO_OPTIMISTIC}"
+        f"mean confidence [bold]{percent(confidence)}[/bold], by (10) and (11)."
     )
 
 
@@ -472,7 +472,7 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
     if cost is not None:
         expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     if values.get("levels_from") == "training":
-        yield _training_levels(values["utility"], values["confidence"])
+        yield f"{_training_levels(values['utility'], values['confidence'])} {_TOO_OPTIMISTIC}"
     else:
         yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])

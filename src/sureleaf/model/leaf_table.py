@@ -42,8 +42,8 @@ def kind_of_confidence(levels_from: str) -> str:
     """Say which confidence is printed: that of Zhang (2024) or the posterior one."""
     if levels_from == "training":
         return (
-            "Confidence follows Zhang (2024), (5) to (11), who takes the estimated probability "
-            "for the truth, and so is too high (docs/levels.md)."
+            "Confidence follows Zhang (2024), (5) to (11). It is too high, because it takes the "
+            "estimated probability for the true one (docs/levels.md)."
         )
     return (
         "Confidence is posterior: it allows for the uncertainty about a leaf, which Zhang (2024), "
