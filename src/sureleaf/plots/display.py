@@ -61,16 +61,6 @@ class Display:
             Where to draw; a new pyplot figure by default.
         title : str, optional
             In place of the display's own title. An empty text leaves out title and subtitle.
-
-        Returns
-        -------
-        Display
-            The display itself, with `ax_` and `figure_`.
-
-        Raises
-        ------
-        MissingPackageError
-            If matplotlib is not installed.
         """
         axes = self._new_pyplot_axes() if ax is None else ax
         own_title, subtitle = self._heading()

@@ -1,4 +1,4 @@
-"""Evaluations of classifiers: reliability diagrams, ROC curves and learning curves."""
+"""Evaluations and comparisons: reliability, ROC curves, learning curves, differences, ranks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import FloatArray, read_labels
 from sureleaf.auditing import Audit
+from sureleaf.comparison import Comparison, ManyComparison
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, learning_curve
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
@@ -17,6 +18,7 @@ from sureleaf.evaluation.measures.ranking import Roc, delong_interval, roc
 from sureleaf.plots.display import (
     BLUE,
     COLOURS,
+    GREEN,
     GREY,
     INK,
     NOTE,
@@ -24,6 +26,7 @@ from sureleaf.plots.display import (
     Display,
     rows_axis,
     unit_square,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -38,22 +41,10 @@ def _shortened(name: str, longest: int) -> str:
 class ReliabilityDisplay(Display):
     """Predicted probabilities beside observed frequencies, per bin.
 
-    Parameters
-    ----------
-    stated, observed : ndarray of float64
-        Mean predicted probability of each bin, and the proportion of its rows for which the
-        prediction was correct.
-    low, high : ndarray of float64
-        With ``around="stated"``: the range of the observed proportion if the predicted
-        probability is correct. With ``around="observed"``: the interval of the true probability.
-    n : ndarray of float64
-        Number of rows of each bin.
-    around : {"stated", "observed"}
-        What `low` and `high` surround.
-    level : float
-        Of `low` and `high`.
-    name : str
-        What was evaluated.
+    `stated` is the mean predicted probability of each bin, `observed` the proportion of its rows
+    for which the prediction was correct. `low` and `high` surround one of them: the stated one with
+    the range of the observed proportion if the predicted probability is correct; the observed one
+    with the interval of the true probability.
 
     Examples
     --------
@@ -76,16 +67,9 @@ class ReliabilityDisplay(Display):
     def from_evaluation(
         cls, evaluation: Evaluation, *, positive: object = None, n_bins: int = 10
     ) -> Self:
-        """Create the display from the pooled predictions of an evaluation.
+        """Create the display from the pooled predictions of an evaluation, for the positive class.
 
-        Parameters
-        ----------
-        evaluation : Evaluation
-            With probabilities.
-        positive : label, optional
-            The class whose probability is evaluated.
-        n_bins : int
-            Number of bins of equal size.
+        The bins have equal numbers of rows.
         """
         curve = evaluation.calibration(positive=positive, n_bins=n_bins)
         return cls._from_curve(curve, evaluation.estimator)
@@ -100,58 +84,22 @@ class ReliabilityDisplay(Display):
         n_bins: int = 10,
         name: str = "predictions",
     ) -> Self:
-        """Create the display from labels and predicted probabilities.
-
-        Parameters
-        ----------
-        truth : array_like
-            Labels.
-        probabilities : array_like
-            Of the positive class, or of all classes.
-        positive : label, optional
-            The class whose probability is evaluated.
-        n_bins : int
-            Number of bins of equal size.
-        name : str
-            What was evaluated.
-        """
+        """Create the display from what `sureleaf.measures.calibration_curve` takes."""
         curve = calibration_curve(truth, probabilities, positive=positive, n_bins=n_bins)
         return cls._from_curve(curve, name)
 
     @classmethod
     def from_audit(cls, audit: Audit) -> Self:
-        """Create the display from the bins of an audit: probabilities of the predicted class.
-
-        Parameters
-        ----------
-        audit : Audit
-            The result of `sureleaf.audit`.
-        """
-        bins = audit.bins
-        order = np.argsort(bins.stated, kind="stable")
-        return cls(
-            bins.stated[order],
-            bins.probability[order],
-            bins.low[order],
-            bins.high[order],
-            bins.n[order],
-            "observed",
-            audit.level,
-            audit.model,
-        )
+        """Create the display from the bins of an audit: probabilities of the predicted class."""
+        bins, order = audit.bins, np.argsort(audit.bins.stated, kind="stable")
+        stated, observed, n = bins.stated[order], bins.probability[order], bins.n[order]
+        low, high = bins.low[order], bins.high[order]
+        return cls(stated, observed, low, high, n, "observed", audit.level, audit.model)
 
     @classmethod
     def _from_curve(cls, curve: CalibrationCurve, name: str) -> Self:
-        return cls(
-            curve.stated,
-            curve.observed,
-            curve.low,
-            curve.high,
-            curve.rows,
-            "stated",
-            curve.level,
-            name,
-        )
+        columns = (curve.stated, curve.observed, curve.low, curve.high, curve.rows)
+        return cls(*columns, "stated", curve.level, name)
 
     @property
     def outside(self) -> NDArray[np.bool_]:
@@ -203,18 +151,7 @@ class ReliabilityDisplay(Display):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocDisplay(Display):
-    """ROC curves with the area under each curve and its interval.
-
-    Parameters
-    ----------
-    curves : dict of str to Roc
-        By name.
-    areas : dict of str to Estimate
-        The area under each curve, with its interval.
-    positive : str
-        The positive class.
-    rows : str
-        Which rows the curves are of, in words; may be empty.
+    """ROC curves and the areas under them with their intervals, by name, for one positive class.
 
     Examples
     --------
@@ -230,7 +167,7 @@ class RocDisplay(Display):
     curves: dict[str, Roc]
     areas: dict[str, Estimate]
     positive: str
-    rows: str = ""
+    rows: str = ""  # which they are, in words
     SIZE = (6.2, 5.6)
 
     @classmethod
@@ -242,18 +179,7 @@ class RocDisplay(Display):
         positive: object = None,
         name: str = "predictions",
     ) -> Self:
-        """Create the display from labels and scores.
-
-        Parameters
-        ----------
-        truth : array_like
-            Labels of two classes.
-        scores : array_like
-            Of the positive class, or of both; need not be probabilities.
-        positive : label, optional
-            By default the second class.
-        name : str
-            The label of the curve.
+        """Create the display from labels of two classes and scores of the positive one, or of both.
 
         Examples
         --------
@@ -272,26 +198,12 @@ class RocDisplay(Display):
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation, *, name: str | None = None) -> Self:
-        """Create the display from the pooled predictions of an evaluation.
-
-        Parameters
-        ----------
-        evaluation : Evaluation
-            Of two classes, with probabilities.
-        name : str, optional
-            Its label; the estimator by default.
-        """
+        """Create the display from the pooled predictions of an evaluation of two classes."""
         return cls.from_evaluations({name or evaluation.estimator: evaluation})
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation]) -> Self:
-        """Create the display from several evaluations with the same positive class.
-
-        Parameters
-        ----------
-        evaluations : mapping of str to Evaluation
-            Of two classes, with probabilities, by name.
-        """
+        """Create the display from evaluations of the same two classes, by name."""
         positive = {str(evaluation.positive) for evaluation in evaluations.values()}
         if len(positive) != 1:
             raise InvalidArgumentError(
@@ -343,17 +255,8 @@ class RocDisplay(Display):
 class LearningCurveDisplay(Display):
     """A learning curve with intervals and its power law.
 
-    Parameters
-    ----------
-    measure : str
-        What is measured.
-    sizes, values, low, high : ndarray of float64
-        Training rows, the measure and the ends of its interval.
-    further, law, law_low, law_high : ndarray of float64
-        Rows at which the power law is drawn, its values and its prediction interval; empty if the
-        curve has too few points to fit one.
-    level : float
-        Of the intervals.
+    `further` are the rows at which the power law is drawn with its prediction interval; they are
+    empty if the curve has too few points to fit one.
 
     Examples
     --------
@@ -379,28 +282,14 @@ class LearningCurveDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
-        """Compute a learning curve and create its display.
-
-        Parameters
-        ----------
-        estimator, X, y
-            As for `sureleaf.learning_curve`.
-        **options
-            Of `sureleaf.learning_curve`.
-        """
+        """Create the display of a new `sureleaf.learning_curve` with these options."""
         return cls.from_curve(learning_curve(estimator, X, y, **options))
 
     @classmethod
     def from_curve(cls, curve: LearningCurve, *, until: float | None = None) -> Self:
-        """Create the display of a learning curve.
+        """Create the display of a learning curve, with its power law up to ``until`` rows.
 
-        Parameters
-        ----------
-        curve : LearningCurve
-            The result of `sureleaf.learning_curve`.
-        until : float, optional
-            Number of rows up to which the power law is drawn; four times the largest size by
-            default.
+        By default, these are four times the largest size.
         """
         last = float(until or 4 * curve.sizes[-1])
         grid = np.unique(np.rint(np.geomspace(float(curve.sizes[0]), last, 100)))
@@ -409,18 +298,8 @@ class LearningCurveDisplay(Display):
         except InvalidArgumentError:  # too few points for a power law
             grid = law = law_low = law_high = np.empty(0)
         values, low, high = np.array([(one.value, one.low, one.high) for one in curve.estimates]).T
-        return cls(
-            curve.measure.name,
-            curve.sizes.astype(float),
-            values,
-            low,
-            high,
-            grid,
-            law,
-            law_low,
-            law_high,
-            curve.level,
-        )
+        measured = (curve.sizes.astype(float), values, low, high)
+        return cls(curve.measure.name, *measured, grid, law, law_low, law_high, curve.level)
 
     def _heading(self) -> tuple[str, str]:
         subtitle = f"Dots with {100 * self.level:g} % intervals"
@@ -442,3 +321,183 @@ class LearningCurveDisplay(Display):
         axes.plot(self.sizes, self.values, "o", color=INK, markersize=6)
         rows_axis(axes, "training rows")
         axes.set_ylabel(self.measure)
+
+
+_COLOURS = {"better": BLUE, "worse": RED, "equivalent": GREEN, "undecided": "#6f6f6f"}
+_MARKERS = {"better": "o", "worse": "s", "equivalent": "D", "undecided": "o"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonDisplay(Display):
+    """Differences between classifiers with their intervals, margin and verdicts.
+
+    One entry per comparison, as in `Comparison`; the verdicts are about the first of the two.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf import compare, evaluate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> one, two = (evaluate(m, X, y, random_state=0) for m in (GaussianNB(), DummyClassifier()))
+    >>> ComparisonDisplay.from_comparison(compare(one, two), name="Bayes - dummy").verdicts
+    ['better']
+    """
+
+    names: list[str]
+    difference: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    verdicts: list[str]
+    rows_needed: list[int | None]
+    measure: str
+    margin: float
+    level: float
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, *, name: str = "first - second") -> Self:
+        """Create the display of a result of `sureleaf.compare`."""
+        return cls.from_comparisons({name: comparison})
+
+    @classmethod
+    def from_comparisons(cls, comparisons: Mapping[str, Comparison]) -> Self:
+        """Create the display of comparisons with one measure, margin and level, by name."""
+        results = list(comparisons.values())
+        kinds = {(result.measure, result.margin, result.level) for result in results}
+        if len(kinds) != 1:
+            raise InvalidArgumentError(
+                "comparisons must have one measure, margin and level; got "
+                f"{sorted(map(str, kinds))}. Draw the others in a display of their own."
+            )
+        difference, low, high = np.array([(one.difference, one.low, one.high) for one in results]).T
+        return cls(
+            list(comparisons),
+            difference,
+            low,
+            high,
+            [str(result.verdict) for result in results],
+            [result.rows_needed for result in results],
+            results[0].measure,
+            results[0].margin,
+            results[0].level,
+        )
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size that grows with the number of comparisons."""
+        return 8.4, 1.9 + 0.5 * max(len(self.names), 2)
+
+    def _heading(self) -> tuple[str, str]:
+        subtitle = f"Lines: {100 * self.level:g} % intervals of the difference"
+        if self.margin:
+            subtitle += f"; shaded: equivalent, up to {self.margin:g}"
+        return f"Difference in {self.measure}", f"{subtitle}."
+
+    def _draw(self, axes: "Axes") -> None:
+        if self.margin:
+            axes.axvspan(-self.margin, self.margin, color=GREY, alpha=0.22, linewidth=0)
+        axes.axvline(0, color=INK, linewidth=1)
+        height = -np.arange(len(self.names), dtype=float)
+        for index, (y, verdict) in enumerate(zip(height, self.verdicts, strict=True)):
+            colour = _COLOURS[verdict]
+            axes.plot([self.low[index], self.high[index]], [y, y], color=colour, linewidth=2.4)
+            axes.plot(
+                self.difference[index],
+                y,
+                _MARKERS[verdict],
+                markerfacecolor="white" if verdict == "undecided" else colour,
+                markeredgecolor=colour,
+                markeredgewidth=1.8,
+                markersize=8,
+            )
+            axes.text(
+                1.02,
+                y,
+                self._verdict_text(index),
+                transform=axes.get_yaxis_transform(),
+                va="center",
+                fontsize=9,
+                color=colour,
+            )
+        reach = max(float(np.abs(self.low).max()), float(np.abs(self.high).max()), self.margin)
+        axes.set_xlim(-1.12 * reach, 1.12 * reach)
+        axes.set_yticks(height, self.names)
+        axes.set_ylim(-len(self.names) + 0.4, 0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(f"difference in {self.measure}")
+
+    def _verdict_text(self, index: int) -> str:
+        verdict, rows = self.verdicts[index], self.rows_needed[index]
+        if verdict == "undecided" and rows is not None:
+            return f"undecided;\n{rows:,} rows needed"
+        return verdict
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RanksDisplay(Display):
+    """A critical-difference diagram with one line per algorithm, as in `ManyComparison`.
+
+    Algorithms are in the order of their ranks, the best first. Each of the groups, which do not
+    differ, has the index of its first and of its last algorithm.
+
+    Examples
+    --------
+    >>> from sureleaf import compare_many
+    >>> scores = [[9, 8, 7], [8, 7, 6], [9, 7, 8], [7, 6, 5], [9, 8, 6], [8, 6, 5]]
+    >>> comparison = compare_many(scores, names=["forest", "tree", "rule"])
+    >>> RanksDisplay.from_comparison(comparison).groups
+    [(0, 1), (1, 2)]
+    """
+
+    names: list[str]
+    ranks: NDArray[np.float64]
+    groups: list[tuple[int, int]]
+    critical_difference: float
+    p_value: float
+    n_datasets: int
+
+    @classmethod
+    def from_comparison(cls, comparison: ManyComparison) -> Self:
+        """Create the display of a result of `sureleaf.compare_many`."""
+        names = list(comparison.names)
+        groups = [[names.index(name) for name in group] for group in comparison.groups]
+        return cls(
+            names,
+            np.array(comparison.average_ranks),
+            [(min(group), max(group)) for group in groups if len(group) > 1],
+            comparison.critical_difference,
+            comparison.p_value,
+            comparison.n_datasets,
+        )
+
+    def figure_size(self) -> tuple[float, float]:
+        """Return a size that grows with the number of algorithms and groups."""
+        return 7.5, 1.9 + 0.36 * (len(self.names) + len(self.groups))
+
+    def _heading(self) -> tuple[str, str]:
+        return (
+            f"Average ranks over {self.n_datasets} data sets",
+            f"1 is best. Bars join algorithms that do not differ (critical difference "
+            f"{self.critical_difference:.2f}). Friedman's test: p = {self.p_value:.2g}.",
+        )
+
+    def _draw(self, axes: "Axes") -> None:
+        height = -np.arange(len(self.names), dtype=float)
+        axes.hlines(height, 1, self.ranks, color="#e6e6e6", linewidth=1.2)
+        axes.plot(self.ranks, height, "o", color=BLUE, markersize=8)
+        for rank, y in zip(self.ranks, height, strict=True):
+            write(axes, f"{rank:.2f}", (float(rank), float(y)), (8, 0), va="center", color=INK)
+        for index, (first, last) in enumerate(self.groups):
+            y = -len(self.names) - 0.7 * index + 0.1
+            axes.plot([self.ranks[first], self.ranks[last]], [y, y], color=INK, linewidth=4)
+            for end in (first, last):  # connects the algorithm with its bar
+                axes.plot(
+                    [self.ranks[end]] * 2, [height[end], y], color=GREY, linewidth=0.7, zorder=0
+                )
+        axes.set_yticks(height, self.names)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlim(0.9, len(self.names) + 0.35)
+        axes.set_ylim(-len(self.names) - 0.7 * len(self.groups) + 0.3, 0.6)
+        axes.set_xlabel("average rank")

@@ -43,18 +43,8 @@ _LINE_STYLES: tuple[Any, ...] = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.5, 2))
 class LevelsDisplay(Display):
     """A level of competing splits, by the number of rows of the tree.
 
-    Parameters
-    ----------
-    level : {"confidence", "utility"}
-        Equation (10) or (11).
-    n : ndarray of float64
-        Numbers of rows.
-    curves : dict of str to ndarray
-        Name of a split -> its level at each number of rows.
-    n_now : float or None
-        The current number of rows, if there is one.
-    source : str
-        What is compared, in words.
+    `curves` are the levels, (10) or (11), of each split at the numbers of rows `n`; `n_now` is the
+    current number of rows, if there is one.
 
     Examples
     --------
@@ -78,16 +68,9 @@ class LevelsDisplay(Display):
     def from_estimator(
         cls, model: TreeClassifier, *, level: Level = "utility", n_max: float | None = None
     ) -> Self:
-        """Compare a tree with the same tree cut at smaller depths.
+        """Compare a fitted tree of two classes with the same tree cut at smaller depths.
 
-        Parameters
-        ----------
-        model : TreeClassifier
-            Fitted, of two classes.
-        level : {"confidence", "utility"}
-            Which level.
-        n_max : float, optional
-            Largest number of rows; four times the current number by default.
+        The largest number of rows is four times the current number by default.
         """
         _check(level, model)
         levels, tree = model.complete_model().node_levels(), model.model_.tree
@@ -114,17 +97,8 @@ class LevelsDisplay(Display):
     ) -> Self:
         """Compare single splits on columns; by default no split and the four best columns.
 
-        Parameters
-        ----------
-        X, y : table and labels
-            As for `rank_columns`, with two classes.
-        columns : sequence of str, optional
-            Names of the columns.
-        levels_from : {"cross_fit", "training"}
-            Where p_max of the branches comes from: out-of-fold predictions; or the training rows,
-            as in Example 3.
-        level, n_max
-            As for `from_estimator`.
+        `levels_from` says where p_max of the branches comes from: out-of-fold predictions
+        ("cross_fit"), or the training rows ("training"), as in Example 3.
         """
         ranking = rank_columns(X, y, levels_from=levels_from)
         names = [str(name) for name in ranking.column]
@@ -165,14 +139,8 @@ class LevelsDisplay(Display):
 
         Parameters
         ----------
-        splits : mapping of str to sequence of (share, p_max)
-            The nodes of each split by its name.
         p_max : float, optional
             That of the node without a split; by default the smallest one that all splits allow.
-        level : {"confidence", "utility"}
-            Which level.
-        n_max : float
-            Largest number of rows.
         n_now : float, optional
             The current number of rows, which is marked; by default the crossings are.
 
@@ -230,23 +198,14 @@ class LevelsDisplay(Display):
         return cls(level, n, dict(curves), n_now, source)
 
     def best(self) -> list[tuple[int, str]]:
-        """Return the split with the highest level, and the number of rows from which it is.
-
-        Returns
-        -------
-        list of (rows, name)
-            Ascending by rows; the first entry starts at one row.
-        """
+        """Return the split with the highest level, and from how many rows on, ascending from 1."""
         names, values = self._table()
         return [(rows, names[split]) for rows, split in best_splits(self.n, values)]
 
     def crossings(self) -> list[tuple[int, str, str]]:
-        """Return from how many rows on one curve is above another for good.
+        """Return (rows, above, below): from how many rows on one curve is above another for good.
 
-        Returns
-        -------
-        list of (rows, above, below)
-            One entry for each pair of curves that cross.
+        There is one entry for each pair of curves that cross.
         """
         names, values = self._table()
         return [

@@ -1,4 +1,4 @@
-"""A fitted tree: its nodes as a diagram, and its leaves as intervals."""
+"""A fitted tree: its nodes as a diagram, its leaves as intervals, and its sizes while pruned."""
 
 import textwrap
 from dataclasses import dataclass
@@ -53,34 +53,9 @@ def _rows(n: float) -> str:
 class TreeDisplay(Display):
     """A tree drawn from left to right, with the prediction and levels of each leaf.
 
-    Parameters
-    ----------
-    node : ndarray of int
-        Numbers of the nodes that are drawn, the root first.
-    parent : ndarray of int
-        Index of each node's parent in `node`; -1 for the root.
-    depth : ndarray of int
-        Number of tests on the path to the node.
-    height : ndarray of float64
-        Vertical position: ends at 0, -1, -2, ..., other nodes midway between their branches.
-    test : list of str
-        The test that leads to the node.
-    is_end : ndarray of bool
-        Whether the node is a leaf, or a node whose branches are not drawn.
-    hidden : ndarray of int
-        Number of leaves below an end that are not drawn; 0 for leaves.
-    prediction : list of str
-        The predicted class.
-    predicted : ndarray of int
-        Its index in the classes of the model.
-    n, probability, confidence, utility : ndarray of float64
-        Rows and levels of each node.
-    flagged : ndarray of bool
-        Ends below the wanted confidence, without rows, or less accurate than another class.
-    at_costs : bool
-        Whether nodes are decided by costs, so that utility is what a decision saves.
-    levels_from : str
-        Where the levels come from.
+    There is one entry per node that is drawn, the root first. Ends are leaves, or nodes whose
+    branches are not drawn; flagged are those below the wanted confidence, without rows, or less
+    accurate than another class.
 
     Examples
     --------
@@ -91,37 +66,30 @@ class TreeDisplay(Display):
     (['', 'x0 <= 19', 'x0 > 19'], [-0.5, 0.0, -1.0])
     """
 
-    node: NDArray[np.intp]
-    parent: NDArray[np.intp]
+    node: NDArray[np.intp]  # its number in the tree
+    parent: NDArray[np.intp]  # index among the nodes drawn; -1 for the root
     depth: NDArray[np.intp]
-    height: FloatArray
-    test: list[str]
+    height: FloatArray  # ends at 0, -1, -2, ..., other nodes midway between their branches
+    test: list[str]  # the one that leads to the node
     is_end: NDArray[np.bool_]
-    hidden: NDArray[np.intp]
+    hidden: NDArray[np.intp]  # leaves below an end that are not drawn
     prediction: list[str]
-    predicted: NDArray[np.intp]
+    predicted: NDArray[np.intp]  # index in the classes of the model
     n: FloatArray
     probability: FloatArray
     confidence: FloatArray
     utility: FloatArray
     flagged: NDArray[np.bool_]
-    at_costs: bool = False
+    at_costs: bool = False  # the utility is then what a decision saves
     levels_from: str = "cross_fit"
 
     @classmethod
     def from_estimator(
         cls, model: "TreeClassifier", *, max_depth: int | None = None, confidence: float = 0.95
     ) -> Self:
-        """Create the display of a fitted `TreeClassifier`.
+        """Create the display of a fitted tree, whose leaves below the confidence are flagged.
 
-        Parameters
-        ----------
-        model : TreeClassifier
-            Fitted.
-        max_depth : int, optional
-            Depth to draw; by default the largest one with at most 24 ends.
-        confidence : float
-            Leaves below this confidence are flagged.
+        The depth is by default the largest one with at most 24 ends.
         """
         _check_single_tree(model, cls.__name__)
         fitted = model.complete_model()
@@ -283,22 +251,8 @@ _COLUMN_POSITIONS = (42.0, 104.0, 150.0)
 class LeavesDisplay(Display):
     """The probability of the predicted class in each leaf, with interval, rows and levels.
 
-    Parameters
-    ----------
-    names : list of str
-        The rule of each leaf, or the range of predicted probabilities of each bin.
-    predictions : list of str
-        The predicted class.
-    n, probability, low, high, confidence, utility : ndarray of float64
-        Rows, probability with its interval, and levels.
-    flagged : ndarray of bool
-        Leaves that should not be relied on.
-    stated : ndarray of float64 or None
-        The probability that an audited model predicts.
-    level : float
-        Of the intervals.
-    title : str
-        Title of the figure.
+    `names` are the rules of the leaves, or the ranges of predicted probabilities of the bins, and
+    `stated` the probabilities that an audited model predicts.
 
     Examples
     --------
@@ -331,15 +285,7 @@ class LeavesDisplay(Display):
         confidence: float | None = 0.95,
         utility: float | None = None,
     ) -> Self:
-        """Create the display of the leaves of a fitted `TreeClassifier`.
-
-        Parameters
-        ----------
-        model : TreeClassifier
-            Fitted.
-        level, confidence, utility
-            As for `TreeClassifier.leaves`.
-        """
+        """Create the display of what `TreeClassifier.leaves` returns with these options."""
         _check_single_tree(model, cls.__name__)
         leaves = model.leaves(level=level, confidence=confidence, utility=utility)
         paper = ", levels by Zhang (2024)" if leaves.levels_from == "training" else ""
@@ -353,13 +299,7 @@ class LeavesDisplay(Display):
 
     @classmethod
     def from_audit(cls, audit: Audit) -> Self:
-        """Create the display of the leaves of an audited tree, or the bins of another model.
-
-        Parameters
-        ----------
-        audit : Audit
-            The result of `sureleaf.audit`.
-        """
+        """Create the display of the leaves of an audited tree, or the bins of another model."""
         table = audit.table
         if isinstance(table, AuditedLeaves) and table.rule is not None:
             names = [str(rule) for rule in table.rule]
@@ -466,3 +406,107 @@ def _write_beside(axes: "Axes", y: float, points: float, text: str, colour: str)
     """Write text to the right of the axes, ending at a distance in points."""
     place: Any = {"where": ("axes fraction", "data"), "annotation_clip": False}
     write(axes, text, (1, y), (points, 0), ha="right", va="center", color=colour, **place)
+
+
+_MOST_SIZES = 60
+_MOST_LABELS = 11
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PruningDisplay(Display):
+    """What each size along the cost-complexity path of a tree is worth, as `plotcp` of rpart.
+
+    `alphas` are the penalties per leaf from which on the tree has each size, ascending, and `value`
+    is the measure (accuracy or mean cost) on rows that did not grow the tree. `chosen` is the index
+    of the size that the tree has; None if it is not one of the path.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> X = [[i % 10, i % 3] for i in range(90)]
+    >>> y = [int(a > 4) ^ int(b == 0 and a % 2) for a, b in X]
+    >>> display = PruningDisplay.from_estimator(TreeClassifier(random_state=0).fit(X, y))
+    >>> display.n_leaves.tolist()[-1], len(display.alphas) == len(display.value)
+    (1, True)
+    """
+
+    measure: str
+    alphas: FloatArray
+    n_leaves: NDArray[np.int64]
+    value: FloatArray
+    standard_error: FloatArray
+    chosen: int | None
+    source: str
+    SIZE = (8.4, 4.8)
+
+    @classmethod
+    def from_estimator(cls, tree: "TreeClassifier", X: Any = None, y: Any = None) -> Self:
+        """Create the display of a fitted tree.
+
+        With rows that did not grow the tree, X and y, it is cut at the penalties of
+        `cost_complexity_path` and scored on them. Without them, the cross-validation that chose
+        the size is shown, `size_curve_`; this needs ``pruning="auto"``.
+        """
+        if X is not None:
+            return cls._from_rows(tree, X, y)
+        curve = tree.size_curve_
+        if curve is None:
+            raise InvalidArgumentError(
+                "tree must be fitted with pruning='auto' and hold its rows, or X and y must be "
+                f"given; got pruning={tree.pruning!r}. Give rows that did not grow the tree."
+            )
+        kept = _thinned(len(curve.alphas))
+        n_leaves = curve.n_leaves[kept]
+        same = np.flatnonzero(n_leaves == tree.get_n_leaves())
+        return cls(
+            "accuracy" if tree.cost is None else "mean cost",
+            # The last penalty stands for any that leaves the root alone.
+            np.append(curve.alphas[kept][:-1], np.inf),
+            n_leaves,
+            1 - curve.error[kept] if tree.cost is None else curve.error[kept],
+            curve.standard_error[kept],
+            int(same[0]) if len(same) else None,
+            "by cross-validation",
+        )
+
+    @classmethod
+    def _from_rows(cls, tree: "TreeClassifier", X: Any, y: Any) -> Self:
+        path = tree.cost_complexity_path()
+        kept = _thinned(len(path.alphas))
+        alphas = path.alphas[kept]
+        pruned = [tree.prune("cost_complexity", ccp_alpha=float(alpha)) for alpha in alphas]
+        value = np.array([smaller.score(X, y) for smaller in pruned])
+        error = np.sqrt(value * (1 - value) / len(y))
+        return cls("accuracy", alphas, path.n_leaves[kept], value, error, 0, f"on {len(y):,} rows")
+
+    def _heading(self) -> tuple[str, str]:
+        subtitle = f"{self.measure} {self.source}; bars: one standard error"
+        if self.chosen is not None:
+            subtitle += f"; the tree has {self.n_leaves[self.chosen]:,} leaves"
+        return "Sizes along the cost-complexity path", f"{subtitle[0].upper()}{subtitle[1:]}."
+
+    def _draw(self, axes: "Axes") -> None:
+        position = np.arange(len(self.alphas))
+        low, high = self.value - self.standard_error, self.value + self.standard_error
+        axes.vlines(position, low, high, color=BLUE, linewidth=1.4)
+        axes.plot(position, self.value, "o-", color=BLUE, markersize=4.5, linewidth=1)
+        if self.chosen is not None:
+            axes.plot(self.chosen, self.value[self.chosen], "o", color=INK, markersize=9)
+            axes.axvline(self.chosen, color=NOTE, linewidth=1, linestyle=(0, (2, 2)))
+        labelled = _thinned(len(position), _MOST_LABELS)
+        axes.set_xticks(
+            position[labelled],
+            [f"{self.n_leaves[i]:,}\n{_penalty(float(self.alphas[i]))}" for i in labelled],
+            fontsize=8.5,
+        )
+        axes.set_xlabel("leaves, and below them the penalty per leaf")
+        axes.set_ylabel(self.measure)
+
+
+def _penalty(alpha: float) -> str:
+    return f"{alpha:.2g}" if np.isfinite(alpha) else "∞"
+
+
+def _thinned(n: int, most: int = _MOST_SIZES) -> NDArray[np.intp]:
+    """Return evenly spaced indices, with the first and the last."""
+    return np.unique(np.rint(np.linspace(0, n - 1, min(n, most))).astype(np.intp))
