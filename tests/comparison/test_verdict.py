@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.special import stdtrit
 
 from sureleaf.comparison import mcnemar
 from sureleaf.comparison.verdict import (
+    Comparison,
     DifferenceTest,
     conclude,
     deciding_half_width,
@@ -93,6 +95,13 @@ def _with_error(difference: float, error: float) -> DifferenceTest:
     )
 
 
+def concluded(difference: float, error: float = 0.02, **changes: Any) -> Comparison:
+    """Return the comparison of accuracies by such a test, on 300 rows without a margin."""
+    asked = {"n_rows": (300, 300), "margin": 0.0, "detect": None, **changes}
+    test, values = _with_error(difference, error), (0.5 + difference, 0.5)
+    return conclude(test, NAMED["accuracy"], question="model", values=values, **asked)
+
+
 @pytest.mark.parametrize("difference", [0.0, 0.004, -0.007, 0.013, -0.02])
 def test_at_the_rows_needed_the_verdict_about_a_margin_is_reached_in_80_of_100_cases(
     difference: float,
@@ -130,15 +139,7 @@ def test_near_the_margin_is_said_only_if_it_is_near_and_the_interval_is_narrow()
         (0.012, 0.002, True),
         (-0.001, 0.0048, False),  # the interval just reaches the margin
     ):
-        comparison = conclude(
-            _with_error(difference, error),
-            NAMED["accuracy"],
-            question="algorithm",
-            values=(0.8 + difference, 0.8),
-            n_rows=30_000,
-            margin=0.01,
-            detect=None,
-        )
+        comparison = concluded(difference, error, n_rows=(30_000, 30_000), margin=0.01)
         assert comparison.verdict == "undecided"
         text = sentence(comparison, "one", "other")
         assert ("seems to be close to the margin" in text) is near
@@ -146,30 +147,14 @@ def test_near_the_margin_is_said_only_if_it_is_near_and_the_interval_is_narrow()
 
 
 def test_rows_needed_are_rows_of_the_table() -> None:
-    comparison = conclude(
-        _with_error(0.0, 0.02),
-        NAMED["accuracy"],
-        question="model",
-        values=(0.8, 0.8),
-        n_rows=(100, 300),
-        margin=0.0,
-        detect=0.01,
-    )
+    comparison = concluded(0.0, n_rows=(100, 300), detect=0.01)
     assert comparison.rows_needed == rows_until(_with_error(0.0, 0.02), 300, detect=0.01)
     assert f"({comparison.rows_needed - 300:,} more)" in sentence(comparison, "one", "other")
 
 
 @pytest.mark.parametrize(("difference", "word"), [(0.03, "higher"), (-0.03, "lower")])
 def test_the_sentence_says_which_is_higher(difference: float, word: str) -> None:
-    comparison = conclude(
-        _with_error(difference, 0.02),
-        NAMED["accuracy"],
-        question="model",
-        values=(0.8 + difference, 0.8),
-        n_rows=300,
-        margin=0.0,
-        detect=None,
-    )
+    comparison = concluded(difference)
     assert f" {word} (" in sentence(comparison, "one", "other")
 
 
@@ -186,29 +171,13 @@ def test_the_sentence_says_which_is_higher(difference: float, word: str) -> None
 def test_the_sentence_names_the_verdict_that_more_rows_would_give(
     measure: str, difference: float, wanted: str
 ) -> None:
-    comparison = conclude(
-        _with_error(difference, 0.02),
-        NAMED["accuracy"],
-        question="model",
-        values=(0.5 + difference, 0.5),
-        n_rows=300,
-        margin=0.01,
-        detect=None,
-    )
+    comparison = concluded(difference, margin=0.01)
     text = sentence(replace(comparison, measure=measure), "one", "other")
     assert f'are needed to decide "{wanted}" with' in text
 
 
 def test_the_sentence_has_no_gap_where_no_number_of_rows_is_known() -> None:
-    comparison = conclude(
-        _with_error(0.0, 0.02),
-        NAMED["accuracy"],
-        question="model",
-        values=(0.8, 0.8),
-        n_rows=300,
-        margin=0.0,
-        detect=None,
-    )
+    comparison = concluded(0.0)
     assert comparison.rows_needed is None
     text = sentence(comparison, "one", "other")
     assert "  " not in text

@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sureleaf.comparison import compare
 from sureleaf.designs import KFold
 from sureleaf.evaluation import evaluate, learning_curve
 from sureleaf.evaluation.boundary_variance import (
@@ -58,26 +57,6 @@ def test_the_standard_error_is_the_spread_over_tables(measure: str) -> None:
     assert abs(np.log(ratio)) < 4 / np.sqrt(2 * replicates)  # four errors of a log deviation
 
 
-def test_equal_learners_are_not_told_apart_by_costs_of_repeated_folds() -> None:
-    """By the spread of the folds alone, one comparison in six found a difference in costs."""
-    replicates, wrong = runs(40), 0
-    for seed in range(replicates):
-        X, y = table(seed, strength=0.4)
-        first, second = (
-            evaluate(
-                LogisticRegression(),
-                X[:, [own, 2]],
-                y,
-                design=KFold(10, repeats=5),
-                cost=[[0, 1], [4, 0]],
-                random_state=seed,
-            )
-            for own in (0, 1)
-        )
-        wrong += compare(first, second, measure="cost").verdict != "undecided"
-    assert wrong / replicates <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / replicates)
-
-
 @pytest.mark.parametrize("name", ["accuracy", "recall", "f_measure", "kappa", "balanced_accuracy"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_without_movement_the_influence_is_the_derivative_by_the_weight(
@@ -96,20 +75,6 @@ def test_without_movement_the_influence_is_the_derivative_by_the_weight(
         weights[i] += step
         slopes[i] = (measure.value(replace(rows, weights=weights)) - measure.value(rows)) / step
     assert fixed == pytest.approx(slopes - slopes.mean(), abs=1e-5)
-
-
-def test_repeats_of_the_same_predictions_change_nothing() -> None:
-    p = two_classes(200)
-    once = fit_boundary(scored(p), np.arange(200), 200)
-    rows = scored(p)
-    twice = Scored(*(np.tile(part, (2, 1)) if part.ndim == 2 else np.tile(part, 2)
-                     for part in (rows.truth, rows.prediction, p)), None, None, 2, 1)  # fmt: skip
-    again = fit_boundary(twice, np.tile(np.arange(200), 2), 200)
-    assert once is not None
-    assert again is not None
-    for name in ("recall", "cost"):
-        measure = NAMED[name] if name == "recall" else NAMED["accuracy"]
-        assert again.influences(measure) == pytest.approx(once.influences(measure))
 
 
 def test_rows_of_a_group_are_one_draw() -> None:
@@ -214,9 +179,8 @@ def test_a_boundary_of_balanced_classes_does_not_move_with_their_proportions(how
 def test_a_learning_curve_has_the_variance_of_the_boundary() -> None:
     X, y = table(4, strength=0.4)
     curve = learning_curve(LogisticRegression(), X, y, measure="recall", random_state=0)
-    assert curve.least is not None
     assert (curve.least > 0).all()
-    without = replace(curve, least=None)
+    without = replace(curve, least=0 * curve.least)
     for wide, short in zip(curve.estimates, without.estimates, strict=True):
         assert wide.high - wide.low >= short.high - short.low - 1e-12
     _, low, high = curve.predict([1000])

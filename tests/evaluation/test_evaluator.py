@@ -215,11 +215,6 @@ def test_costs_are_counted_in_the_order_of_the_sorted_classes() -> None:
     assert judged.estimate("cost", of="model").value == pytest.approx(judged.cost() / 90)
 
 
-def test_the_progress_bar_leaves_nothing_in_the_output(capsys) -> None:
-    evaluate(Nearest(), X, Y, progress=True, random_state=0)
-    assert capsys.readouterr().out == ""
-
-
 def test_predictions_become_data_frames() -> None:
     found = evaluate(Nearest(), X, Y, design=RepeatedHoldout(2), random_state=0).predictions
     frame = found.to_pandas()
@@ -262,13 +257,6 @@ def test_what_is_no_classifier_or_no_table_is_refused() -> None:
         evaluate(Nearest(), X, np.zeros(90))
     with pytest.raises(InvalidArgumentError, match="missing labels"):
         evaluate(Nearest(), X, [None, *Y[1:]])
-
-
-def test_labels_of_mixed_numbers_are_judged_and_printed() -> None:
-    labels = np.array([1 if label == "a" else 2.5 for label in Y], dtype=object)
-    judged = evaluate(Nearest(), X, labels.astype(object), random_state=0)
-    assert judged.positive == 2.5
-    assert "positive class 2.5" in str(judged.summary())
 
 
 ROOM = Path(sureleaf.evaluation.__file__).parent

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtr
 
 from sureleaf import measures
-from sureleaf.designs import Bootstrap, Holdout, KFold
+from sureleaf.designs import Bootstrap, Holdout
 from sureleaf.evaluation import bootstrap_error, evaluate
 from tests.evaluation.estimators import Nearest
 from tests.long_runs import runs as n_runs
@@ -103,13 +103,3 @@ def test_a_stop_rule_is_not_fooled_into_missing_a_gain() -> None:
         gains = generator.normal(0.02, 0.03, 10)
         stops += NotWorthwhile(0.02).reason(np.zeros(10), gains, 0.5) is not None
     assert stops / runs <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / runs)
-
-
-def test_every_design_estimates_the_same_algorithm() -> None:
-    generator = np.random.default_rng(9)
-    X, y = sample(generator, 400, 1.0)
-    truth = true_error(400, 1.0)
-    for design in (KFold(10), KFold(5, repeats=3), Bootstrap(50)):
-        interval = evaluate(Nearest(), X, y, design=design, random_state=0).estimate("error")
-        half = (interval.high - interval.low) / 2
-        assert abs(interval.value - truth) < 2 * half

@@ -73,14 +73,6 @@ def test_folds_without_a_class_say_nothing_of_it() -> None:
     assert compare(found, found, measure="recall").difference == 0
 
 
-def test_a_class_that_is_never_predicted_has_any_precision() -> None:
-    X, y = np.zeros((40, 1)), (np.arange(40) >= 30).astype(int)
-    found = evaluate(Nearest(), X, y, design=KFold(5), random_state=0)
-    interval = found.estimate("precision")
-    assert np.isnan(interval.value)
-    assert (interval.low, interval.high) == (0.0, 1.0)
-
-
 POPULATIONS = {"even": (0.5, 0.5), "uneven": (0.7, 0.3), "three": (1 / 3, 1 / 3, 1 / 3)}
 """Columns say nothing of the class, so every leaf's probabilities are these."""
 

@@ -1,13 +1,9 @@
 """Comparison of classifiers: tests that fit the design, verdicts, and planning."""
 
-from sureleaf.comparison.multiple_models import (
-    ManyComparison,
-    Pair,
-    compare_many,
-    holm,
-)
-from sureleaf.comparison.paired_models import auc_difference, bootstrap_difference
+from sureleaf.comparison.multiple_models import ManyComparison, Pair, compare_many, holm
 from sureleaf.comparison.plain_numbers import (
+    auc_difference,
+    bootstrap_difference,
     compare_rates,
     mcnemar,
     one_sample_t,

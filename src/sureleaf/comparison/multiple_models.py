@@ -49,29 +49,19 @@ class Pair:
 class ManyComparison:
     """Average ranks, the tests on them, and the groups of a critical-difference diagram.
 
-    Attributes
-    ----------
-    names, average_ranks : tuple
-        Algorithms, best average rank first; 1 is best.
-    friedman_chi2, friedman_f : float
-        Friedman's statistic, corrected for ties, and its F by Iman and Davenport.
-    p_value : float
-        Of "all algorithms are equal": by F, or by permuting ranks within data sets if there are
-        fewer than ten, where F has too many false positives.
-    critical_difference : float
-        Nemenyi's, in average ranks.
-    groups : tuple of tuple of str
-        Largest sets of algorithms whose average ranks lie within the critical difference: the
-        bars of the diagram. An algorithm in no group differs from all others.
+    The p-value of "all algorithms are equal" is that of F, or of permuted ranks within data sets if
+    there are fewer than ten, where F has too many false positives. The groups, the bars of the
+    diagram, are the largest sets of algorithms whose average ranks lie within the critical
+    difference. An algorithm in no group differs from all others.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # algorithms, the best average rank first
     average_ranks: tuple[float, ...]
     n_datasets: int
-    friedman_chi2: float
-    friedman_f: float
+    friedman_chi2: float  # corrected for ties
+    friedman_f: float  # by Iman and Davenport
     p_value: float
-    critical_difference: float
+    critical_difference: float  # Nemenyi's, in average ranks
     groups: tuple[tuple[str, ...], ...]
     pairs: tuple[Pair, ...]
     level: float
@@ -80,9 +70,10 @@ class ManyComparison:
         ranks = ", ".join(
             f"{name} {rank:.2f}" for name, rank in zip(self.names, self.average_ranks, strict=True)
         )
+        method = "permuted ranks" if self.n_datasets < ENOUGH_DATASETS else "Iman-Davenport"
         lines = [
             f"average ranks over {self.n_datasets} data sets: {ranks}",
-            f"all equal: Friedman ({_p_value_method(self.n_datasets)}) p = {self.p_value:.4g}; "
+            f"all equal: Friedman ({method}) p = {self.p_value:.4g}; "
             f"critical difference {self.critical_difference:.2f} ranks (Nemenyi)",
         ]
         lines += [
@@ -131,7 +122,7 @@ def compare_many(
     sorted_names = tuple(labels[i] for i in order)
     return ManyComparison(
         names=sorted_names,
-        average_ranks=tuple(float(means[i]) for i in order),
+        average_ranks=tuple(means[order].tolist()),
         n_datasets=n_datasets,
         friedman_chi2=chi2,
         friedman_f=f_statistic,
@@ -184,10 +175,6 @@ def _permutation_p(ranks: FloatArray) -> float:
     distances = ((orders.sum(axis=1) - middle) ** 2).sum(axis=1)
     as_far = distances >= ((ranks.sum(axis=0) - middle) ** 2).sum() - 1e-9
     return float((1 + np.count_nonzero(as_far)) / (1 + N_PERMUTATIONS))
-
-
-def _p_value_method(n_datasets: int) -> str:
-    return "permuted ranks" if n_datasets < ENOUGH_DATASETS else "Iman-Davenport"
 
 
 def _groups(

@@ -1,18 +1,23 @@
 """`compare`: choose the test that is valid for the design, and draw the verdict."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
-from sureleaf.arguments import FloatArray, check_level, check_number
-from sureleaf.comparison.paired_models import check_finite_losses, compare_models, squared_and_added
+from sureleaf.arguments import FloatArray, IntArray, check_level, check_number
 from sureleaf.comparison.plain_numbers import (
     CORRELATED,
     SHARED_ROWS,
+    THESE_MODELS,
+    auc_difference,
+    bootstrap_difference,
     compare_rates,
     difference_of_mean,
+    mcnemar,
+    squared_and_added,
 )
 from sureleaf.comparison.verdict import (
     Comparison,
@@ -25,7 +30,7 @@ from sureleaf.comparison.verdict import (
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.evaluation import Estimate, Evaluation
 from sureleaf.evaluation.intervals import MIN_DEGREES, corrected_resampled, splits_of_one_round
-from sureleaf.evaluation.measures.named import Measure
+from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.valid_intervals import (
     NO_WIDTH,
     bound_without_spread,
@@ -69,14 +74,14 @@ def compare(
     Parameters
     ----------
     a, b : Evaluation
-        From `sureleaf.evaluate`, with the same rows, design and random_state. Rows are recognised
-        by their labels (`Evaluation.rows_id`), so the columns may differ.
-    margin : float, default=0.0
+        Of the same rows, design and random_state. Rows are recognised by their labels
+        (`Evaluation.rows_id`), so the columns may differ.
+    margin : float
         Differences up to this size do not matter: "better" and "worse" mean by more than the
         margin, and "equivalent" within it.
-    level : float, default=0.95
+    level : float
         Level of the interval; a verdict is wrong with a probability of at most 1 - level.
-    independent : bool, default=False
+    independent : bool
         Whether the two were evaluated on separate tables, without common rows.
     detect : float, optional
         The true difference that ``rows_needed`` is planned for, with a power of 80 %. By default
@@ -126,16 +131,8 @@ def compare(
         margin=margin,
         detect=detect,
     )
-    one_round = has_one_round(measure, a.design.kind, a.design.resample)
-    if question == "algorithm" and not independent and not one_round:
-        half_width = (
-            deciding_half_width(comparison.detect, margin, test)
-            if margin > 0
-            else detecting_half_width(comparison.detect, level)
-        )
-        most = math.inf if measure.row_values is not None else degrees_of_repeats(a)
-        repeats = repeats_until(test, a, half_width, most)
-        comparison = replace(comparison, repeats_needed=repeats)
+    if test.over_splits is not None:
+        comparison = replace(comparison, repeats_needed=repeats_until(comparison, a, measure))
     text = sentence(comparison, a.estimator, b.estimator, detect_origin=origin)
     return replace(comparison, sentence=text)
 
@@ -207,16 +204,11 @@ def _check_same_rows(a: Evaluation, b: Evaluation, measure: Measure) -> None:
             "different labels), so their results cannot be paired. Evaluate both on the same "
             "table, or give independent=True if the two tables have no row in common."
         )
-    for name, one, other in (
-        ("sample_weight", a.weights, b.weights),
-        ("groups", a.groups, b.groups),
-        ("costs", a.cost_matrix, b.cost_matrix),
-    ):
-        if name == "costs" and not measure.needs_cost:
-            continue
-        if (one is None) != (other is None) or not np.array_equal(
-            np.asarray(one if one is not None else 0), np.asarray(other if other is not None else 0)
-        ):
+    pairs = {"sample_weight": (a.weights, b.weights), "groups": (a.groups, b.groups)}
+    if measure.needs_cost:
+        pairs["costs"] = (a.cost_matrix, b.cost_matrix)
+    for name, (one, other) in pairs.items():
+        if not np.array_equal(np.array(one), np.array(other)):  # also None, unlike any array
             raise IncomparableError(
                 f"were evaluated with different {name}. Give both evaluations the same."
             )
@@ -247,6 +239,96 @@ def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> Differ
         over_splits=None,
         method_counts_rows=True,
     )
+
+
+def compare_models(
+    a: Evaluation, b: Evaluation, measure: Measure, level: float, method: str | None
+) -> DifferenceTest:
+    """Test two models on the test set that both were evaluated on.
+
+    Rates of the same rows use McNemar's test, the AUC of two classes DeLong's, and means over
+    rows the t test. Everything else, and rows with weights or in groups, use the paired bootstrap.
+    """
+    cells = [one.slice_of(one.worked[0]) for one in (a, b)]
+    first, second = a.scored(cells[0]), b.scored(cells[1])
+    groups = None if a.groups is None else a.groups[a.row[cells[0]]]
+    valid = _valid_tests(first, second, measure, plain=a.weights is None and groups is None)
+
+    chosen = valid[0] if method is None else method
+    if chosen not in valid:
+        raise InvalidArgumentError(
+            f"method must be one of {', '.join(valid)} for {measure.name} of two models on the "
+            f"same {len(first)} rows; got {method!r}."
+        )
+    if measure.row_values is not None:
+        check_finite_losses(measure.row_values(first), measure.name)
+        check_finite_losses(measure.row_values(second), measure.name)
+
+    def gap(rows: IntArray) -> float:
+        return measure.value(first.take(rows)) - measure.value(second.take(rows))
+
+    tests: dict[str, Callable[[], DifferenceTest]] = {
+        "mcnemar": lambda: mcnemar(*_discordant(first, second, measure), level=level),
+        "mcnemar_exact": lambda: mcnemar(
+            *_discordant(first, second, measure), exact=True, level=level
+        ),
+        "delong": lambda: _delong(first, second, level),
+        "t": lambda: _rows_t(first, second, measure, level),
+        "bootstrap": lambda: bootstrap_difference(gap, len(first), groups=groups, level=level),
+    }
+    return tests[chosen]()
+
+
+def _valid_tests(first: Scored, second: Scored, measure: Measure, *, plain: bool) -> list[str]:
+    """Names of the valid tests, the default first."""
+    names = []
+    if plain and measure.counted is not None:
+        # Recall counts among the rows of a class, which are the same for both models. Precision
+        # counts among the rows that a model predicts as positive, which differ.
+        _, one = measure.counted(first)
+        _, other = measure.counted(second)
+        if np.array_equal(one, other) and one.any():
+            names += ["mcnemar", "mcnemar_exact"]
+    if plain and measure.name == "auc" and first.n_classes == 2:
+        names.append("delong")
+    if plain and measure.row_values is not None and measure.counted is None:
+        names.append("t")
+    return [*names, "bootstrap"]
+
+
+def _discordant(first: Scored, second: Scored, measure: Measure) -> tuple[int, int, int]:
+    """Return the rows that only the first counts, only the second counts, and all rows."""
+    assert measure.counted is not None
+    (one, among), (other, _) = measure.counted(first), measure.counted(second)
+    return int((one & ~other & among).sum()), int((other & ~one & among).sum()), int(among.sum())
+
+
+def _delong(first: Scored, second: Scored, level: float) -> DifferenceTest:
+    assert first.probabilities is not None
+    assert second.probabilities is not None
+    return auc_difference(
+        first.truth == first.positive,
+        first.probabilities[:, first.positive],
+        second.probabilities[:, second.positive],
+        level=level,
+    )
+
+
+def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> DifferenceTest:
+    assert measure.row_values is not None
+    gaps = measure.row_values(first) - measure.row_values(second)
+    mean = corrected_resampled(gaps, level=level)
+    return difference_of_mean(mean, "paired t over rows", THESE_MODELS)
+
+
+def check_finite_losses(values: FloatArray, name: str) -> None:
+    """Raise an error for infinite losses, which no test can use."""
+    if not np.isfinite(values).all():
+        raise InvalidArgumentError(
+            f"{name} is infinite: a class that occurred had probability 0. Smooth the "
+            "probabilities (leaf_estimate='laplace'), or compare by nce(floor=0.001) or "
+            "quadratic_loss."
+        )
 
 
 INDEPENDENT = "the two sets of rows are independent, as independent=True states"
@@ -370,30 +452,28 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
     return values_of_splits(a, measure, common) - values_of_splits(b, measure, common)
 
 
-def degrees_of_repeats(evaluation: Evaluation) -> float:
-    """Return the degrees of freedom that no number of repeats exceeds, those of one round."""
-    in_a_round = splits_of_one_round(math.inf, evaluation.test_to_train)
-    return max(round(in_a_round) - 1, MIN_DEGREES)
-
-
-def repeats_until(
-    test: DifferenceTest,
-    evaluation: Evaluation,
-    half_width: float,
-    most_degrees: float = math.inf,
-) -> int | None:
-    """Return the repeats until the corrected interval has this half-width; None if never.
+def repeats_until(comparison: Comparison, evaluation: Evaluation, measure: Measure) -> int | None:
+    """Return the repeats until the corrected interval decides; None if no number of them does.
 
     More repeats reduce the variance from the choice of folds, not the variance from the rows. So
     it falls towards that of infinitely many splits (`SplitVariance.of_mean`). The degrees of
-    freedom stay within ``most_degrees``. Models that never differ have an interval from the number
-    of rows alone, which no repeats shorten.
+    freedom of a measure that is not a mean over rows stay those of one round.
     """
-    design, over_splits = evaluation.design, test.over_splits
-    if over_splits is None or not hasattr(design, "repeats"):
+    design, over_splits = evaluation.design, comparison.over_splits
+    one_round = has_one_round(measure, design.kind, design.resample)
+    if over_splits is None or one_round or not hasattr(design, "repeats"):
         return None
+    half_width = (
+        deciding_half_width(comparison.detect, comparison.margin, comparison)
+        if comparison.margin > 0
+        else detecting_half_width(comparison.detect, comparison.level)
+    )
+    most_degrees = math.inf
+    if measure.row_values is None:
+        in_a_round = splits_of_one_round(math.inf, evaluation.test_to_train)
+        most_degrees = max(round(in_a_round) - 1, MIN_DEGREES)
     per_repeat = max(1, len(evaluation.worked) // design.repeats)
-    tail = (1 + test.level) / 2
+    tail = (1 + comparison.level) / 2
 
     def reach(splits: float) -> float:
         degrees = min(splits - 1, most_degrees)

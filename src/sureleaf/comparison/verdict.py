@@ -31,35 +31,19 @@ from sureleaf.levels.search import halved
 
 @dataclass(frozen=True)
 class DifferenceTest:
-    """A difference, its interval, and the p-value of "there is no difference".
+    """A difference, its interval, and the p-value of "there is no difference"."""
 
-    Attributes
-    ----------
-    difference, low, high : float
-        The first minus the second, and the ends of its interval.
-    p_value : float
-        Two-sided.
-    standard_error : float
-        Standard error of the difference that the statistic uses.
-    assumption : str
-        What has to be true for the interval to have its level.
-    over_splits : SplitVariance or None
-        How the variance depends on the number of splits, if repeats can reduce it.
-    method_counts_rows : bool
-        Whether the name of the method says how many rows the interval comes from.
-    """
-
-    difference: float
+    difference: float  # the first minus the second
     low: float
     high: float
-    p_value: float
+    p_value: float  # two-sided
     statistic: float
-    standard_error: float
+    standard_error: float  # the one that the statistic uses
     method: str
     level: float
-    assumption: str
-    over_splits: SplitVariance | None = None
-    method_counts_rows: bool = False
+    assumption: str  # what has to be true for the interval to have its level
+    over_splits: SplitVariance | None = None  # if repeats can reduce the variance
+    method_counts_rows: bool = False  # whether the method says how many rows there are
 
     def __repr__(self) -> str:
         return (
@@ -147,24 +131,18 @@ def conclude(
     *,
     question: str,
     values: tuple[float, float],
-    n_rows: int | tuple[int, int],
+    n_rows: tuple[int, int],
     margin: float,
     detect: float | None,
 ) -> Comparison:
     """Return a test with its verdict and the rows needed; the sentence is still empty.
 
-    ``detect`` is None for the observed difference, which needs a margin. ``n_rows`` is a pair, rows
-    of the test and rows of the table, if the test uses only some of them.
+    ``detect`` is None for the observed difference, which needs a margin. ``n_rows`` are the rows of
+    the test, and those of the table.
     """
-    rows, table_rows = n_rows if isinstance(n_rows, tuple) else (n_rows, n_rows)
-    verdict = verdict_of(
-        test.low,
-        test.high,
-        test.p_value,
-        level=test.level,
-        margin=margin,
-        higher_is_better=measure.greater_is_better,
-    )
+    rows, table_rows = n_rows
+    ends, better = (test.low, test.high, test.p_value), measure.greater_is_better
+    verdict = verdict_of(*ends, level=test.level, margin=margin, higher_is_better=better)
     rows_needed = rows_until(test, table_rows, margin=margin, detect=detect)
     has_enough_rows = rows_needed is not None and rows_needed <= table_rows
     return Comparison(

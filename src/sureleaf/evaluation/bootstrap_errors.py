@@ -1,7 +1,10 @@
 """Bootstrap estimates of the error: training, plain, leave-one-out, .632 and .632+.
 
 Equation numbers are those of Xu, R. (2022), Model evaluation for classification, lecture notes
-of 15 August 2022.
+of 15 August 2022. For .632+ and the standard errors:
+
+Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap method.
+Journal of the American Statistical Association 92, 548-560.
 """
 
 import math
@@ -40,10 +43,8 @@ class BootstrapError(TextDisplay):
 
     Attributes
     ----------
-    training : float
-        Error of the model of all rows on these rows, (7); too low.
-    plain : float
-        Error of the bootstrap models on all rows, (8); too low.
+    training, plain : float
+        Error of the model of all rows, (7), and of the bootstrap models, (8), on all rows; too low.
     leave_one_out : float
         Error of each row under the models that were not trained on it, (9); too high.
     e632 : float
@@ -57,24 +58,14 @@ class BootstrapError(TextDisplay):
     relative_overfitting : float
         From 0 (none) to 1 (predictions of unseen rows carry no information).
     standard_errors : dict of str to float
-        Of the five estimates over samples of rows. Those of the .632 estimates are in proportion to
-        that of leave_one_out.
+        Those of the .632 estimates are in proportion to that of leave_one_out.
     rows_without_term : int
         Rows that are in every bootstrap sample and therefore not in leave_one_out.
     failures : dict of int to str
         Bootstrap samples whose model failed, with the error; they are ignored.
     degrees_of_freedom : float
-        How well the samples determine the standard errors of leave_one_out and of the .632
-        estimates, by Satterthwaite. Below 2 they say little: use more samples.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> errors = bootstrap_error(
-    ...     GaussianNB(), *load_iris(return_X_y=True), n_bootstraps=50, random_state=0)
-    >>> errors.training < errors.e632_plus < errors.leave_one_out
-    True
+        How well the samples determine the standard errors, by Satterthwaite. Below 2 they say
+        little: use more samples.
     """
 
     training: float
@@ -130,11 +121,6 @@ def bootstrap_error(
         Samples are then drawn group by group, and standard errors are NaN.
     estimator, X, y, sample_weight, n_jobs, progress, random_state
         As for `sureleaf.evaluate`.
-
-    References
-    ----------
-    .. [1] Efron, B., Tibshirani, R. (1997). Improvements on cross-validation: the .632+ bootstrap
-       method. Journal of the American Statistical Association 92, 548-560.
 
     Examples
     --------

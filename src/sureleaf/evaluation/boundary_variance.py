@@ -32,14 +32,13 @@ confidence intervals. Applied Statistics 37, 87-94.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.evaluation.measures.calibration import ILL_CONDITIONED, recalibrate
 from sureleaf.evaluation.measures.named import Measure, Scored
-from sureleaf.evaluation.measures.rates import count_pairs
 from sureleaf.levels.intervals import normal_reach
 
 if TYPE_CHECKING:
@@ -102,12 +101,10 @@ def row_influences(evaluation: "Evaluation", measure: Measure) -> RowInfluences 
     values = evaluation.boundary.influences(measure)
     if values is None:
         return None
-    groups = None if evaluation.groups is None else evaluation.groups[:: _stride(evaluation)]
-    return RowInfluences(values, groups, len(values) / len(evaluation.truth))
+    return RowInfluences(values, _groups(evaluation), len(values) / len(evaluation.truth))
 
 
-@dataclass(frozen=True)
-class PlausibleRange:
+class PlausibleRange(NamedTuple):
     """The measure that a recalibration expects, and its range over plausible parameters."""
 
     value: float
@@ -124,10 +121,14 @@ def plausible_range(
     standard errors as a normal variable is at this level. Unlike a variance, it follows the measure
     where that is not linear, for instance at a recall of 0.
     """
-    if not measure.is_of_decisions or evaluation.boundary is None:
+    boundary = evaluation.boundary if measure.is_of_decisions else None
+    if boundary is None:
         return None
-    groups = None if evaluation.groups is None else evaluation.groups[:: _stride(evaluation)]
-    return evaluation.boundary.plausible(measure, level, groups, len(evaluation.truth))
+    return boundary.plausible(measure, level, _groups(evaluation), len(evaluation.truth))
+
+
+def _groups(evaluation: "Evaluation") -> IntArray | None:
+    return None if evaluation.groups is None else evaluation.groups[:: _stride(evaluation)]
 
 
 def boundary_of(evaluation: "Evaluation") -> "Boundary | None":
@@ -151,31 +152,19 @@ def _stride(evaluation: "Evaluation") -> int:
 class Boundary:
     """How far the decision boundary of a learner moves from table to table.
 
-    Attributes
-    ----------
-    scored, rows
-        Out-of-sample predictions and the row of each; several of a row if splits are repeated.
-    logs, offsets : ndarray
-        Logarithms of the probabilities, and what is added before the largest is chosen.
-    slope, intercepts
-        Those of the recalibration; there is an intercept for each class but the first, 0 if
-        probabilities are calibrated.
-    directions : ndarray
-        Independent movements of the parameters by one standard error, one per row: the intercepts,
-        then the slope.
-    errors : ndarray
-        Influence of each prediction on the parameters.
+    The parameters of the recalibration are an intercept for each class but the first, 0 if
+    probabilities are calibrated, and the slope, which comes last.
     """
 
-    scored: Scored
-    rows: IntArray
+    scored: Scored  # out-of-sample predictions
+    rows: IntArray  # the row of each; several of a row if splits are repeated
     n_rows: int
-    logs: FloatArray
-    offsets: FloatArray
+    logs: FloatArray  # logarithms of the probabilities
+    offsets: FloatArray  # what is added to them before the largest is chosen
     slope: float
     intercepts: FloatArray
-    directions: FloatArray
-    errors: FloatArray
+    directions: FloatArray  # independent movements by one standard error, one per row
+    errors: FloatArray  # influence of each prediction on the parameters
 
     def influences(self, measure: Measure) -> FloatArray | None:
         """Return the influence of each row on a measure of decisions; None if it is undefined.
@@ -184,12 +173,8 @@ class Boundary:
         the change of the measure along a movement of one standard error: a derivative that is no
         steeper than the measure is on the scale on which the boundary moves.
         """
-        changes = np.array(
-            [
-                (self._moved(measure, move) - self._moved(measure, -move)) / 2
-                for move in self.directions
-            ]
-        )
+        ends = [(self._moved(measure, d), self._moved(measure, -d)) for d in self.directions]
+        changes = np.array([(up - down) / 2 for up, down in ends])
         if not np.isfinite(changes).all():
             return None
         trained = self.errors @ np.linalg.solve(self.directions, changes)
@@ -330,7 +315,6 @@ def _recalibrate(
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Return the parameters, their covariance, and the influence of each prediction on them.
 
-    The parameters are an intercept for each class but the first, and the slope, which comes last.
     A slope of 1 is kept unless it is refuted: the scores then are on the scale on which the learner
     fitted them. A slope that may be 0 says that the scores tell nothing. ``by_class`` says that the
     weights of each class have a fixed sum, so that a row takes weight from the others of its class.
@@ -376,8 +360,7 @@ def _tested(measure: Measure, scored: Scored) -> FloatArray:
         of_rate: FloatArray = weights * among * (chosen - rate) / max(total, 1e-300)
         return of_rate
     of_counts: Callable[[FloatArray, int], float] = measure.of_counts  # type: ignore[assignment]
-    counts = count_pairs(scored.truth, scored.prediction, scored.n_classes, scored.weights)
-    table = counts.astype(np.float64)
+    table = scored.counts()
     value, slopes = of_counts(table, scored.positive), np.zeros_like(table)
     for cell in zip(*np.nonzero(table), strict=True):
         more = table.copy()

@@ -109,10 +109,8 @@ class KFold(Design):
 
     Parameters
     ----------
-    n_splits : int
-        Number of folds k, at least 2.
-    repeats : int
-        Number of partitions, at most 100,000.
+    n_splits, repeats : int
+        Number of folds k, at least 2, and of partitions, at most 100,000.
     stratified : bool
         Whether every fold has the class proportions of the table.
     resample : {"none", "over", "under"}
@@ -153,7 +151,7 @@ class KFold(Design):
         if self.time_ordered:
             yield from self._forward(len(classes), groups)
             return
-        n_units = len(classes) if groups is None else int(groups.max()) + 1
+        n_units = count_units(len(classes), groups)
         check_units(n_units, self.n_splits, groups, f"A partition into {self.n_splits} folds")
         for repeat in range(self.repeats):
             order = shuffled(n_units, seed, PARTITION, repeat)
@@ -167,11 +165,7 @@ class KFold(Design):
                 yield Split(np.flatnonzero(~is_tested), np.flatnonzero(is_tested), repeat, fold)
 
     def _forward(self, n: int, groups: IntArray | None) -> Iterator[Split]:
-        if groups is not None:
-            raise InvalidArgumentError(
-                "groups cannot be kept whole if rows are split by time. "
-                "Leave out groups=, or use time_ordered=False."
-            )
+        _refuse_groups(groups)
         check_units(n, self.n_splits + 1, None, f"{self.n_splits} blocks after a first one")
         blocks = np.array_split(np.arange(n), self.n_splits + 1)
         for fold in range(self.n_splits):
@@ -219,16 +213,8 @@ class LeaveOneOut(Design):
 class Holdout(Design):
     """Train on part of the rows, test on the rest; by default 2/3 and 1/3.
 
-    Parameters
-    ----------
-    test : float
-        Share of the rows (or groups) to test on.
-    stratified : bool
-        Whether both parts have the class proportions of the table.
-    resample : {"none", "over", "under"}
-        Balance the classes of the training part.
-    time_ordered : bool
-        Rows are in the order of time: the last rows are tested, without shuffling.
+    `test` is the share of the rows (or groups) to test on. With `time_ordered`, rows are in the
+    order of time, and the last ones are tested. Other parameters as for `KFold`.
 
     Examples
     --------
@@ -253,11 +239,7 @@ class Holdout(Design):
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
-            if groups is not None:
-                raise InvalidArgumentError(
-                    "groups cannot be kept whole where rows are split by time; "
-                    "leave out groups=, or use time_ordered=False."
-                )
+            _refuse_groups(groups)
             check_units(len(classes), 2, None, "A hold-out")
             size = min(max(round(self.test * len(classes)), 1), len(classes) - 1)
             rows = np.arange(len(classes))
@@ -306,7 +288,7 @@ def _random_holdout(
     seed: int,
     repeat: int,
 ) -> Split:
-    n_units = len(classes) if groups is None else int(groups.max()) + 1
+    n_units = count_units(len(classes), groups)
     check_units(n_units, 2, groups, "A hold-out")
     order = shuffled(n_units, seed, PARTITION, repeat)
     if groups is None:
@@ -321,16 +303,9 @@ def _random_holdout(
 class Bootstrap(Design):
     """Train on n of the n rows, drawn with replacement; test on the rows that are not drawn.
 
-    On average a share of 1 - (1 - 1/n)^n of the rows is drawn, close to .632.
-
-    Parameters
-    ----------
-    n_bootstraps : int
-    stratified : bool
-        Whether each sample keeps the number of rows of each class. Groups are drawn whole and are
-        not stratified.
-    resample : {"none", "over", "under"}
-        Balance the classes of the training part.
+    On average a share of 1 - (1 - 1/n)^n of the rows is drawn, close to .632. A stratified sample
+    keeps the number of rows of each class; groups are drawn whole, and not stratified. `resample`
+    is that of `KFold`.
 
     Examples
     --------
@@ -376,6 +351,19 @@ def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntA
         if times.min() == 0 or all(len(stratum) < 2 for stratum in members):
             break
     return times
+
+
+def _refuse_groups(groups: IntArray | None) -> None:
+    if groups is not None:
+        raise InvalidArgumentError(
+            "groups cannot be kept whole if rows are split by time. "
+            "Leave out groups=, or use time_ordered=False."
+        )
+
+
+def count_units(n_rows: int, groups: IntArray | None) -> int:
+    """Return the number of groups, or of rows where there are no groups."""
+    return n_rows if groups is None else int(groups.max()) + 1
 
 
 def check_units(n_units: int, least: int, groups: object, why: str) -> None:

@@ -60,12 +60,7 @@ class Predictions:
         return f"Predictions({len(self)} of unseen rows{extra})"
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {
-            "row": self.row,
-            "split": self.split,
-            "truth": self.truth,
-            "prediction": self.prediction,
-        }
+        columns = {name: getattr(self, name) for name in ("row", "split", "truth", "prediction")}
         if self.probabilities is not None:
             for code, label in enumerate(self.classes.tolist()):
                 columns[f"probability {label}"] = self.probabilities[:, code]
@@ -121,21 +116,15 @@ SUMMARY_MEASURES = (
 class EvaluationSummary(TextDisplay):
     """The main measures of an evaluation, and warnings about them.
 
-    Attributes
-    ----------
-    majority : float
-        Accuracy of the baseline, which always predicts the most frequent class.
-    warnings : tuple of str
-        Facts that the measures do not show: missed classes, failed splits, infinite losses.
-    cheapest : tuple of label and float, or None
-        With costs: the class that is cheapest as the decision for all rows, and its cost per row.
+    The warnings are facts that the measures do not show: missed classes, failed splits, infinite
+    losses. With costs there is the class that is cheapest as the decision for all rows.
     """
 
     title: str
     estimates: dict[str, Estimate]
-    majority: float
+    majority: float  # accuracy of the baseline, which always predicts the most frequent class
     warnings: tuple[str, ...]
-    cheapest: tuple[Any, float] | None = None
+    cheapest: tuple[Any, float] | None = None  # the class, and its cost per row
 
     def __str__(self) -> str:
         lines = [self.title, ""]
@@ -159,18 +148,8 @@ class Evaluation(TextDisplay):
 
     Any measure can be computed later without refitting. `sureleaf.evaluate` returns it.
 
-    Attributes
-    ----------
-    estimator : str
-        The estimator as text.
-    seed : int
-        With the design, it reproduces the splits.
-    positive_code : int
-        Index of the positive class.
-    truth : ndarray of int
-        Class code of every row of the table.
-    row, split, prediction : ndarray of int
-        Row, split and predicted class code of every prediction, in the order of splits.
+    Truth, weights and groups are those of the rows of the table; row, split, prediction and
+    probabilities are in the order of the splits.
 
     Examples
     --------
@@ -191,17 +170,17 @@ class Evaluation(TextDisplay):
 
     estimator: str
     design: Design
-    seed: int
+    seed: int  # with the design, it reproduces the splits
     classes: LabelArray
     positive_code: int
-    truth: IntArray
+    truth: IntArray  # class code of every row
     weights: FloatArray | None
     groups: IntArray | None
     cost_matrix: FloatArray | None
     splits: tuple[SplitFacts, ...]
     row: IntArray
     split: IntArray
-    prediction: IntArray
+    prediction: IntArray  # class codes
     probabilities: FloatArray | None
 
     def __repr__(self) -> str:
@@ -322,11 +301,7 @@ class Evaluation(TextDisplay):
         return rows, sums[rows] / times[rows]
 
     def estimate(
-        self,
-        measure: str | Measure,
-        *,
-        level: float = 0.95,
-        of: str | None = None,
+        self, measure: str | Measure, *, level: float = 0.95, of: str | None = None
     ) -> Estimate:
         """Return a measure with an interval that is valid for the design.
 
@@ -379,7 +354,7 @@ class Evaluation(TextDisplay):
             raise InvalidArgumentError(
                 f"{name} needs probabilities, and {self.estimator} has no predict_proba."
             )
-        code = self._code(positive)
+        code = self.positive_code if positive is None else positive_class(positive, self.classes)
         return rows.truth == code, rows.probabilities[:, code], rows.weights
 
     def roc(self, *, positive: object = None) -> Roc:
@@ -407,12 +382,9 @@ class Evaluation(TextDisplay):
         Predictions of one row (or group) by several models do not narrow the intervals.
         """
         is_positive, score, weights = self._of_class("calibration_line", positive)
+        units = self.row if self.groups is None else self.groups[self.row]
         return calibration_line(
-            is_positive,
-            score,
-            level=level,
-            sample_weight=weights,
-            groups=self.row if self.groups is None else self.groups[self.row],
+            is_positive, score, level=level, sample_weight=weights, groups=units
         )
 
     def net_benefit(
@@ -421,9 +393,6 @@ class Evaluation(TextDisplay):
         """Return the decision curve of all out-of-fold predictions for one class."""
         is_positive, score, weights = self._of_class("net_benefit", positive)
         return net_benefit(is_positive, score, thresholds, sample_weight=weights)
-
-    def _code(self, positive: object) -> int:
-        return self.positive_code if positive is None else positive_class(positive, self.classes)
 
     def summary(self, *, level: float = 0.95) -> EvaluationSummary:
         """Return the main measures with their intervals, and warnings; printed as text."""

@@ -2,8 +2,7 @@
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -31,7 +30,7 @@ from sureleaf.errors import (
     is_interrupt,
     suggestion,
 )
-from sureleaf.evaluation.designs import Design, KFold, Split
+from sureleaf.evaluation.designs import Design, KFold, Split, count_units
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.labelled_table import (
     LabelledTable,
@@ -182,15 +181,15 @@ class Fitter:
             prediction = columns[model.predicted_class(raw)] if labels else prediction
             return prediction, _all_columns(raw, columns, len(classes)) if probabilities else None
         own = take_rows(self.table.X, rows)
-        if labels:
-            with _ignored_unseen_categories():
+        with warnings.catch_warnings():  # of categories that a training part lacks by chance
+            warnings.simplefilter("ignore", UnseenCategoryWarning)
+            if labels:
                 predicted = read_labels("predict", np.asarray(model.predict(own)))
-            prediction = class_codes("predict", predicted, classes)
-        if not probabilities or not hasattr(model, "predict_proba"):
-            return prediction, None
-        known = getattr(model, "classes_", classes)
-        columns = class_codes("classes_", read_labels("classes_", known), classes)
-        with _ignored_unseen_categories():
+                prediction = class_codes("predict", predicted, classes)
+            if not probabilities or not hasattr(model, "predict_proba"):
+                return prediction, None
+            known = getattr(model, "classes_", classes)
+            columns = class_codes("classes_", read_labels("classes_", known), classes)
             raw = check_probabilities(np.asarray(model.predict_proba(own)), len(columns))
         return prediction, _all_columns(raw, columns, len(classes))
 
@@ -232,14 +231,6 @@ def _all_columns(raw: FloatArray, columns: IntArray, n_classes: int) -> FloatArr
     return table
 
 
-@contextmanager
-def _ignored_unseen_categories() -> Iterator[None]:
-    """Ignore warnings about categories that a training part lacks, which resampling causes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenCategoryWarning)
-        yield
-
-
 def fit_one(fitter: Fitter, split: Split, *key: int) -> tuple[Outcome, Any]:
     """Fit and predict one split; return the outcome and the model, None if it failed."""
     try:
@@ -254,7 +245,7 @@ def fit_one(fitter: Fitter, split: Split, *key: int) -> tuple[Outcome, Any]:
 
 
 def fit_split(fitter: Fitter, split: Split, *key: int) -> Outcome:
-    """Fit and predict one split."""
+    """Fit and predict one split; the model is not kept."""
     return fit_one(fitter, split, *key)[0]
 
 
@@ -325,12 +316,12 @@ def evaluate(
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
     matrix = table_costs(cost, table)
     seed = read_seed(random_state)
-    n_units = len(table) if table.groups is None else int(table.groups.max()) + 1
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
-    fitter = make_fitter(estimator, table, seed)
     outcomes = track(
-        fitter.run(fit_split, ((split, number) for number, split in enumerate(splits)), n_jobs),
-        total=design.n_splits_of(n_units),
+        make_fitter(estimator, table, seed).run(
+            fit_split, ((split, number) for number, split in enumerate(splits)), n_jobs
+        ),
+        total=design.n_splits_of(count_units(len(table), table.groups)),
         what="Fitting",
         shown=progress or None,
     )

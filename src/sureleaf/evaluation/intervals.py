@@ -48,21 +48,12 @@ class Estimate(TextDisplay):
 class SplitVariance:
     """How the variance of a mean over splits depends on their number.
 
-    Attributes
-    ----------
-    spread : float
-        Variance of the values of the splits.
-    test_to_train : float
-        Test rows of a split per training row, n_test / n_train.
-    hidden : float
-        Variance of the mean that the splits cannot show, such as that of the class proportions if
-        all splits have the same.
-    least : float
-        What the variance of the mean is at least, whatever the splits show.
+    `hidden` is the variance of the mean that the splits cannot show, such as that of the class
+    proportions if all splits have the same, and `least` what it is at least, whatever they show.
     """
 
-    spread: float
-    test_to_train: float
+    spread: float  # variance of the values of the splits
+    test_to_train: float  # test rows of a split per training row, n_test / n_train
     hidden: float
     least: float
 
@@ -127,16 +118,10 @@ def corrected_resampled(
     repeated hold-outs; for (repeated) k-fold it is an approximation that works well [2]_.
     ``test_to_train=0`` is the plain t interval, which is too short for overlapping splits.
 
-    Parameters
-    ----------
-    hidden_variance, least_variance : float
-        As in `SplitVariance`.
-    one_round : bool
-        Whether repeats leave the interval as wide as one round of splits, for measures that move
-        with the decision boundary; see `splits_of_one_round`.
-    degrees_of_one_round : bool
-        Whether repeats leave the degrees of freedom as they are with one round, because they use
-        the same rows again; for measures that are not means over rows, such as the AUC.
+    With `one_round`, repeats leave the interval as wide as one round of splits, for measures that
+    move with the decision boundary (`splits_of_one_round`). With `degrees_of_one_round` they leave
+    the degrees of freedom, because they use the same rows again; for measures that are not means
+    over rows, such as the AUC. For the other variances see `SplitVariance`.
 
     References
     ----------
@@ -382,21 +367,13 @@ def bootstrap_counts(
 class OutOfBagMean:
     """Leave-one-out bootstrap estimate of a mean loss.
 
-    Attributes
-    ----------
-    row_means : ndarray of shape (n,)
-        Mean loss of each row over the samples without it; NaN for a row that is in all.
-    rows_without_term : int
-        Rows that are in every bootstrap sample; they are not in the mean.
-    degrees_of_freedom : float
-        How well the samples determine the standard error, by Satterthwaite: twice its fourth power,
-        divided by the Monte-Carlo variance of its square.
+    The degrees of freedom say how well the samples determine the standard error, by Satterthwaite:
+    twice its fourth power, divided by the Monte-Carlo variance of its square.
     """
 
     value: float
     standard_error: float
-    row_means: FloatArray
-    rows_without_term: int
+    rows_without_term: int  # they are in every bootstrap sample, and not in the mean
     degrees_of_freedom: float = math.inf
 
 
@@ -433,22 +410,21 @@ def out_of_bag_mean(
             "At least two rows must be out of the bag of some bootstrap sample. Use more samples."
         )
     own = np.where(out, losses, 0.0)[:, used]
-    row_means = np.full(len(used), math.nan)
-    row_means[used] = own.sum(axis=0) / n_terms[used]
+    row_means = own.sum(axis=0) / n_terms[used]
     scale = np.ones(n) if weights is None else weights[used] * n / weights[used].sum()
-    value = float((scale * row_means[used]).sum() / n)
+    value = float((scale * row_means).sum() / n)
     missing = int((n_terms == 0).sum())
     if not math.isfinite(value):
-        return OutOfBagMean(value, math.nan, row_means, missing)
+        return OutOfBagMean(value, math.nan, missing)
     centred_own = np.where(out[:, used], own - value, 0.0)
     shares = (centred_own * (scale / n_terms[used])).sum(axis=1) / n
     centred = counts[:, used] - counts[:, used].mean(axis=0)
-    direct = scale * (row_means[used] - value)
-    influence = direct + (scale * row_means[used] - value) * (1 + 1 / (n - 1))
+    direct = scale * (row_means - value)
+    influence = direct + (scale * row_means - value) * (1 + 1 / (n - 1))
     influence = influence / n + shares @ centred
     noise = n * float(((shares - shares.mean()) ** 2).sum())
     once = scale**2 * ((own - value) ** 2 * out[:, used]).sum(axis=0) / n_terms[used]
     variance = max(float(influence @ influence) - noise, float(once.sum()) / n**2)
     monte_carlo = 2 * noise**2 / n + 4 * noise / n * variance
     freedom = 2 * variance**2 / monte_carlo if monte_carlo > 0 else math.inf
-    return OutOfBagMean(value, math.sqrt(variance), row_means, missing, freedom)
+    return OutOfBagMean(value, math.sqrt(variance), missing, freedom)

@@ -266,44 +266,22 @@ N_REFITS = 200
 class LearningCurve(TextDisplay):
     """A measure at growing numbers of training rows.
 
-    Attributes
-    ----------
-    sizes : ndarray of int
-        Training rows; each sample contains the smaller ones.
-    values : ndarray of shape (repeats, sizes)
-        NaN where a fit failed or the measure was undefined.
-    test_to_train : float
-        Number of test rows by that of all training rows, for the corrected intervals.
-    stopped : str or None
-        Why the curve stopped before all rows were used.
-    failures : dict of (repeat, size) to str
-    hidden : ndarray of shape (sizes,), optional
-        Variance at each size that the repeats cannot show: they have equal class proportions.
-    least : ndarray of shape (sizes,), optional
-        What the variance is at least, because the decision boundary moves with the table.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import Geometric, learning_curve
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> curve = learning_curve(GaussianNB(), X, y, schedule=Geometric(20, 4), random_state=0)
-    >>> curve.sizes.tolist(), curve.values.shape
-    ([20, 80, 320, 379], (10, 4))
+    `hidden` is the variance at each size that the repeats cannot show, because they have equal
+    class proportions; `least` is what it is at least, because the decision boundary moves with the
+    table.
     """
 
     measure: Measure
-    sizes: IntArray
-    values: FloatArray
+    sizes: IntArray  # training rows; each sample contains the smaller ones
+    values: FloatArray  # repeats by sizes, NaN where a fit failed or the measure was undefined
     n_rows: int
-    test_to_train: float
+    test_to_train: float  # test rows by all training rows, for the corrected intervals
     level: float
-    stopped: str | None
-    failures: dict[tuple[int, int], str]
+    stopped: str | None  # why, if before all rows were used
+    failures: dict[tuple[int, int], str]  # by repeat and size
     seed: int
-    hidden: FloatArray | None = None
-    least: FloatArray | None = None
+    hidden: FloatArray
+    least: FloatArray
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -323,8 +301,8 @@ class LearningCurve(TextDisplay):
             defined,
             test_to_train=self.test_to_train,
             level=self.level,
-            hidden_variance=0.0 if self.hidden is None else float(self.hidden[i]),
-            least_variance=0.0 if self.least is None else float(self.least[i]),
+            hidden_variance=float(self.hidden[i]),
+            least_variance=float(self.least[i]),
             one_round=has_one_round(self.measure, RepeatedHoldout.kind),
             degrees_of_one_round=self.measure.row_values is None,
         )
@@ -408,7 +386,7 @@ class LearningCurve(TextDisplay):
     @cached_property
     def _unseen_variance(self) -> float:
         """Variance at the largest size beyond the corrected spread of the repeats."""
-        hidden, mean = 0.0 if self.hidden is None else float(self.hidden[-1]), self._mean(-1)
+        hidden, mean = float(self.hidden[-1]), self._mean(-1)
         if mean is None:
             return hidden
         shown = (1 / len(self._defined(-1)) + self.test_to_train) * mean.variance.spread
@@ -475,8 +453,6 @@ class LearningCurve(TextDisplay):
     __repr__ = __str__
 
 
-# Learning curves by progressive sampling.
-
 DEFAULT_SCHEDULE = Geometric()
 
 
@@ -525,12 +501,9 @@ def learning_curve(
         The sizes; all training rows come last.
     stop : NoChange or NotWorthwhile, optional
         When to stop before all rows are used; by default never.
-    repeats : int
-        At least 2 for intervals.
-    test : float
-        Share of the rows held out.
-    estimator, X, y, positive, cost, groups, sample_weight, n_jobs, progress, random_state
-        As for `sureleaf.evaluate`.
+    repeats, test
+        Number of times, at least 2 for intervals, and the share of the rows held out each time.
+        Other parameters as for `sureleaf.evaluate`.
 
     Examples
     --------
@@ -584,17 +557,8 @@ def learning_curve(
     if np.isnan(values).all():
         why = next(iter(failures.values()), f"{chosen.name} is undefined on the test rows")
         raise FailedFitError(f"{named} failed at every size, first with {why}")
-    hidden, least = np.array(variances).T
+    grown = np.array(sizes[: values.shape[1]])
+    beyond_splits = np.array(variances).T
     return LearningCurve(
-        chosen,
-        np.array(sizes[: values.shape[1]]),
-        values,
-        n_rows,
-        ratio,
-        level,
-        stopped,
-        failures,
-        seed,
-        hidden,
-        least,
+        chosen, grown, values, n_rows, ratio, level, stopped, failures, seed, *beyond_splits
     )

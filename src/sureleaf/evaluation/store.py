@@ -28,17 +28,8 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "sureleaf evaluation", 1
 
-_UNREADABLE: Final = (
-    Damaged,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    MemoryError,
-    OverflowError,
-    RecursionError,
-)
+_DAMAGE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_UNREADABLE: Final = (Damaged, MemoryError, RecursionError, *_DAMAGE)
 
 
 def save_evaluation(evaluation: "Evaluation", path: str | PathLike[str]) -> None:
@@ -83,31 +74,36 @@ def save_evaluation(evaluation: "Evaluation", path: str | PathLike[str]) -> None
 
 def load_evaluation(path: str | PathLike[str]) -> "Evaluation":
     """Read an evaluation that `save` wrote."""
-    from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
-
     header, arrays = _read(Path(path))
     try:
-        check_contents(header, arrays)
-        return Evaluation(
-            estimator=header["estimator"],
-            design=from_dict(header["design"]),
-            seed=header["seed"],
-            classes=_classes(header["classes"]),
-            positive_code=header["positive"],
-            truth=arrays["truth"],
-            weights=arrays.get("weights"),
-            groups=arrays.get("groups"),
-            cost_matrix=arrays.get("cost"),
-            splits=tuple(SplitFacts(*facts) for facts in header["splits"]),
-            row=arrays["row"],
-            split=arrays["split"],
-            prediction=arrays["prediction"],
-            probabilities=arrays.get("probabilities"),
-        )
+        return evaluation_of_contents(header, arrays)
     except _UNREADABLE as problem:
         raise InvalidArgumentError(
             f"{path} is damaged: {str(problem)[:200]} cannot be read. Save the evaluation again."
         ) from None
+
+
+def evaluation_of_contents(header: dict[str, Any], arrays: dict[str, Any]) -> "Evaluation":
+    """Return the evaluation that has these contents, after they are checked."""
+    from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
+
+    _check_contents(header, arrays)
+    return Evaluation(
+        estimator=header["estimator"],
+        design=from_dict(header["design"]),
+        seed=header["seed"],
+        classes=_classes(header["classes"]),
+        positive_code=header["positive"],
+        truth=arrays["truth"],
+        weights=arrays.get("weights"),
+        groups=arrays.get("groups"),
+        cost_matrix=arrays.get("cost"),
+        splits=tuple(SplitFacts(*facts) for facts in header["splits"]),
+        row=arrays["row"],
+        split=arrays["split"],
+        prediction=arrays["prediction"],
+        probabilities=arrays.get("probabilities"),
+    )
 
 
 def _classes(labels: list[Any]) -> Any:
@@ -118,7 +114,7 @@ def _classes(labels: list[Any]) -> Any:
     return classes if is_exact else np.array(labels, dtype=object)
 
 
-def check_contents(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def _check_contents(header: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Raise a KeyError that names the first value of an evaluation that does not fit the others."""
     _check_header(header)
     n_classes, n_splits = len(header["classes"]), len(header["splits"])

@@ -21,7 +21,7 @@ from sureleaf.evaluation.intervals import (
 )
 from sureleaf.evaluation.measures.named import NAMED, Measure, Scored
 from sureleaf.evaluation.measures.ranking import delong_interval, delong_one_vs_rest
-from sureleaf.evaluation.measures.rates import count_pairs, ratio
+from sureleaf.evaluation.measures.rates import ratio
 from sureleaf.levels.intervals import Interval, clopper_pearson, normal_reach
 from sureleaf.random_streams import INTERVAL, generator
 
@@ -29,17 +29,18 @@ if TYPE_CHECKING:
     from sureleaf.evaluation.evaluation import Evaluation
 
 
-# Measures that are ratios of counts are computed from the counts of all splits together. A fold
-# with one positive row has a recall of 0 or 1, so the mean over folds is biased if counts are
-# small. The sum of the counts has no such bias. The contribution of a split follows from leaving
-# it out (the jackknife).
-#
-# Forman, G. and Scholz, M. (2010). Apples-to-apples in cross-validation studies: pitfalls in
-# classifier performance measurement. ACM SIGKDD Explorations 12, 49-57.
-
-
 def is_pooled(measure: Measure) -> bool:
-    """Return whether the measure is a ratio of counts that differ between splits."""
+    """Return whether the measure is a ratio of counts that differ between splits.
+
+    It is computed from the counts of all splits together. A fold with one positive row has a recall
+    of 0 or 1, so the mean over folds is biased if counts are small; the sum of the counts is not.
+    The contribution of a split follows from leaving it out (the jackknife).
+
+    References
+    ----------
+    .. [1] Forman, G. and Scholz, M. (2010). Apples-to-apples in cross-validation studies: pitfalls
+       in classifier performance measurement. ACM SIGKDD Explorations 12, 49-57.
+    """
     return measure.row_values is None and bool(measure.counted or measure.of_counts)
 
 
@@ -95,8 +96,7 @@ def values_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[in
         own = np.array([measure.of_split(rows) for rows in parts])
         if measure.row_values is None:
             return own
-        sizes = [rows.row_weights.sum() for rows in parts]
-        return _weighted_by_size(own, np.array(sizes, dtype=np.float64))
+        return _weighted_by_size(own, np.array([rows.row_weights.sum() for rows in parts]))
     count, figure = _counting(measure, evaluation.positive_code)
     tables = np.array([count(rows) for rows in parts], dtype=np.float64)
     total, n = tables.sum(axis=0), len(tables)
@@ -124,12 +124,7 @@ def _counting(
     """Return how rows are counted for the measure, and its value for such counts."""
     of_counts, counted = measure.of_counts, measure.counted
     if of_counts is not None:
-
-        def table_of(rows: Scored) -> FloatArray:
-            pairs = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
-            return pairs.astype(np.float64)
-
-        return table_of, lambda table: of_counts(table, positive)
+        return Scored.counts, lambda table: of_counts(table, positive)
 
     def count(rows: Scored) -> FloatArray:
         chosen, among = counted(rows)  # type: ignore[misc]
@@ -261,11 +256,8 @@ def _interval_of_rows(
         return bootstrap_mean(values, generator=random, level=level, sample_weight=first.weights)
 
     if measure.of_counts and not grouped and first.weights is None and len(repeats) == 1:
-        counts = count_pairs(first.truth, first.prediction, first.n_classes)
-        of_counts = measure.of_counts
-        return bootstrap_counts(
-            lambda table: of_counts(table, first.positive), counts, generator=random, level=level
-        )
+        _, figure = _counting(measure, first.positive)
+        return bootstrap_counts(figure, first.counts(), generator=random, level=level)
 
     def statistic(numbers: IntArray) -> float:
         return float(np.mean([measure.value(scored.take(numbers)) for _, scored in repeats]))
@@ -562,10 +554,9 @@ def _if_the_rarest_class_differed(
     """
     rows = evaluation.scored()
     rarest = _rarest(evaluation, _distinct_rows(evaluation))
-    counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
     values = []
     for other in range(rows.n_classes):
-        table = counts.astype(np.float64)
+        table = rows.counts()
         moved = share * table[rarest]
         table[rarest] -= moved
         table[rarest, other] += moved.sum()
@@ -602,12 +593,6 @@ def _effective(evaluation: "Evaluation", rows: IntArray) -> float:
     return float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))
 
 
-# Variance from the class proportions, which stratified splits cannot show. All stratified splits
-# have the class proportions of the table, so their values do not vary with them. But the table is
-# a sample: with other proportions, a classifier that favours one class has another accuracy, loss
-# or precision. An interval must include that part of the variance.
-
-
 STEP = 1e-4
 """Relative increase of the frequency of a class, for the numerical derivative."""
 
@@ -621,8 +606,11 @@ ROUNDING = 1e-8
 def prevalence_slopes(evaluation: "Evaluation", measure: Measure) -> FloatArray:
     """Return the derivative of the measure by the proportion of each class.
 
-    For a mean over rows this is the mean of the class minus that of all rows. It is 0 for designs
-    that are not stratified, because their splits show the variance themselves.
+    Stratified splits all have the class proportions of the table, so their values do not vary with
+    them. But the table is a sample: with other proportions, a classifier that favours one class has
+    another accuracy, loss or precision. The derivative is 0 for designs that are not stratified,
+    whose splits show this variance themselves. For a mean over rows it is the mean of the class
+    minus that of all rows.
     """
     design = evaluation.design
     if not getattr(design, "stratified", False) or getattr(design, "time_ordered", False):

@@ -16,15 +16,12 @@ from numpy.typing import NDArray
 
 import sureleaf
 from sureleaf.comparison import compare
-from sureleaf.comparison.multiple_models import (
-    ManyComparison,
-    compare_many,
-)
+from sureleaf.comparison.multiple_models import ManyComparison, compare_many
 from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.measures.named import find_measure
-from sureleaf.evaluation.store import check_contents
+from sureleaf.evaluation.store import evaluation_of_contents
 from sureleaf.model.column_table import json_value
 from sureleaf.studies.store import Failure, FitOutcome, StatusCounts, Store, StoredRows
 
@@ -43,13 +40,8 @@ class LearnerCost:
 class StudyResults:
     """The results of a study, from its store alone; no data set is read.
 
-    What is read is verified: checksums, the cells of the study, the rows of every split.
-
-    Parameters
-    ----------
-    store : Store
-    name : str, optional
-        The study; may be left out if the store has only one.
+    What is read is verified: checksums, the cells of the study, the rows of every split. The name
+    of the study may be left out if the store has only one.
     """
 
     def __init__(self, store: Store, name: str | None = None) -> None:
@@ -96,48 +88,31 @@ class StudyResults:
         """
         outcomes = self._outcomes(data, learner)
         with self.store.decoding(f"a prediction of {learner!r} for {data!r}"):
-            return self._evaluation(data, learner, outcomes)
-
-    def _evaluation(
-        self, data: str, learner: str, outcomes: list[tuple[int, FitOutcome | str]]
-    ) -> Evaluation | None:
-        facts = [self._facts(data, number, outcome) for number, outcome in outcomes]
-        done = [(i, one) for i, (_, one) in enumerate(outcomes) if not isinstance(one, str)]
-        if not done:
-            return None
-        table, rows = [one.probabilities for _, one in done], self._rows_of(data)
-        arrays: dict[str, Any] = {
-            "truth": rows.truth,
-            "weights": rows.weights,
-            "groups": rows.groups,
-            "row": np.concatenate([one.rows for _, one in done]),
-            "split": np.repeat([i for i, _ in done], [len(one.rows) for _, one in done]),
-            "prediction": np.concatenate([one.classes for _, one in done]),
-            "probabilities": (
-                None
-                if any(part is None for part in table)
-                else np.concatenate([part for part in table if part is not None])
-            ),
-        }
-        header: dict[str, Any] = {
-            "estimator": learner,
-            "design": self.design.to_dict(),
-            "seed": self._study.split_seed(data),
-            "classes": rows.classes,
-            "positive": rows.positive,
-            "splits": [list(astuple(one)) for one in facts],
-        }
-        check_contents(header, {name: one for name, one in arrays.items() if one is not None})
-        return Evaluation(
-            estimator=learner,
-            design=self.design,
-            seed=header["seed"],
-            classes=np.array(rows.classes),
-            positive_code=rows.positive,
-            cost_matrix=None,
-            splits=tuple(facts),
-            **arrays,
-        )
+            facts = [self._facts(data, number, outcome) for number, outcome in outcomes]
+            done = [(i, one) for i, (_, one) in enumerate(outcomes) if not isinstance(one, str)]
+            if not done:
+                return None
+            rows, tables = self._rows_of(data), [one.probabilities for _, one in done]
+            known = [table for table in tables if table is not None]
+            arrays = {
+                "truth": rows.truth,
+                "weights": rows.weights,
+                "groups": rows.groups,
+                "row": np.concatenate([one.rows for _, one in done]),
+                "split": np.repeat([i for i, _ in done], [len(one.rows) for _, one in done]),
+                "prediction": np.concatenate([one.classes for _, one in done]),
+                "probabilities": np.concatenate(known) if len(known) == len(tables) else None,
+            }
+            header = {
+                "estimator": learner,
+                "design": self.design.to_dict(),
+                "seed": self._study.split_seed(data),
+                "classes": rows.classes,
+                "positive": rows.positive,
+                "splits": [list(astuple(one)) for one in facts],
+            }
+            contents = {name: array for name, array in arrays.items() if array is not None}
+            return evaluation_of_contents(header, contents)
 
     def _facts(self, data: str, number: int, outcome: FitOutcome | str) -> SplitFacts:
         """Return the facts of a split, which must be the one that the design makes."""
@@ -198,8 +173,6 @@ def _rank_learners(
         level=level,
     )
 
-
-# ---- the document --------------------------------------------------------------------------------
 
 STUDY_SCHEMA = "sureleaf-study/1"
 VERDICTS = ("better", "equivalent", "undecided", "worse")

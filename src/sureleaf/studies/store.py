@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, MissingPackageError, SureleafError
-from sureleaf.evaluation.designs import Design, from_dict
+from sureleaf.evaluation.designs import Design, count_units, from_dict
 from sureleaf.evaluation.labelled_table import LabelledTable
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.formatting import visible
-from sureleaf.studies.study import Cell, Study, cell_key, count_units, split_seed
+from sureleaf.studies.study import Cell, Study, cell_key, split_seed
 
 try:
     import sqlalchemy as sa

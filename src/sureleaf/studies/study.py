@@ -19,14 +19,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.evaluation.designs import Design, KFold, Split, from_dict
+from sureleaf.evaluation.designs import Design, KFold, Split, count_units, from_dict
 from sureleaf.evaluation.evaluator import Fitter, check_estimator
 from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.evaluation.measures.named import find_measure
@@ -34,20 +33,10 @@ from sureleaf.evaluation.measures.named import find_measure
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """A table with labels, in a file or in memory.
+    """A table with labels: in a file that `sureleaf evaluate` reads, or in memory (X, y, ...).
 
-    Parameters
-    ----------
-    name : str
-    path : Path, optional
-        A file that `sureleaf evaluate` reads; then ``target`` is needed.
-    target : str, optional
-    drop : sequence of str
-        Columns of the file that are left out.
-    positive : label, optional
-        The positive class; by default the second one.
-    X, y, groups, sample_weight : optional
-        The rows, if they are in memory.
+    A file needs a target; the columns in ``drop`` are left out. The positive class is by default
+    the second one.
     """
 
     name: str
@@ -89,8 +78,7 @@ class DataSet:
                 )
             try:
                 with self.path.open("rb") as stream:
-                    while block := stream.read(1 << 20):
-                        content.update(block)
+                    content = hashlib.file_digest(stream, "sha256")
             except (OSError, ValueError) as problem:
                 cause = getattr(problem, "strerror", problem)
                 raise InvalidArgumentError(
@@ -128,14 +116,7 @@ def _add(content: Any, part: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A classifier under a name: an estimator, or a text that names one.
-
-    Parameters
-    ----------
-    name : str
-    model : estimator or str
-        A text is read as by ``sureleaf evaluate --model``.
-    """
+    """A classifier under a name: an estimator, or a text as for ``sureleaf evaluate --model``."""
 
     name: str
     model: Any
@@ -210,19 +191,10 @@ class Limits:
     memory_mb: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.seconds > 0:
-            raise InvalidArgumentError(
-                f"limits.seconds must be a number above 0; got {self.seconds!r}."
-            )
-        if self.memory_mb is not None and not self.memory_mb > 0:
-            raise InvalidArgumentError(
-                f"limits.memory_mb must be a number above 0; got {self.memory_mb!r}."
-            )
-        if self.memory_mb is not None and self.memory_mb > _MOST_MEMORY_MB:
-            raise InvalidArgumentError(
-                f"limits.memory_mb must be at most {_MOST_MEMORY_MB:g}; got {self.memory_mb!r}. "
-                "Leave it out for no limit."
-            )
+        check_number("limits.seconds", self.seconds, low=0, open_low=True)
+        if self.memory_mb is not None:
+            most = _MOST_MEMORY_MB
+            check_number("limits.memory_mb", self.memory_mb, low=0, high=most, open_low=True)
 
 
 @dataclass(frozen=True)
@@ -244,21 +216,9 @@ class Cell:
 class Study:
     """Learners on data sets, by a design.
 
-    Parameters
-    ----------
-    name : str
-        Under which the store knows the study.
-    data : sequence of DataSet
-    learners : sequence of Learner
-    design : Design
-        Ten folds by default. All learners get the same splits.
-    seed : int
-        Of the splits.
-    measures : sequence of str
-        The first one ranks the learners in the report.
-    margin : float
-        A difference up to this size has no practical meaning.
-    limits : Limits
+    The store knows it by its name. All learners get the same splits, of the design and the seed;
+    the first of the measures ranks them in the report. A difference up to the margin has no
+    practical meaning.
 
     Examples
     --------
@@ -400,11 +360,6 @@ def _check_parameters(model: Any, table: LabelledTable) -> None:
 def cell_key(digest: str, design: Design, seed: int, identity: Any, number: int) -> str:
     """Return the key of a cell, by what decides about its result."""
     return _hash([digest, design.to_dict(), seed, identity, number])
-
-
-def count_units(n_rows: int, groups: NDArray[np.int64] | None) -> int:
-    """Return the number of groups, or of rows where there are no groups."""
-    return n_rows if groups is None else int(groups.max()) + 1
 
 
 def split_seed(seed: int, digest: str) -> int:

@@ -80,11 +80,6 @@ def _size(model: Any) -> int | None:
         return None
 
 
-def compute(study: Study, cell: Cell) -> FitOutcome | str:
-    """Compute one cell in this process."""
-    return Calculator(study).compute(cell)
-
-
 def _serve(study: Study, limits: Limits, pipe: Connection) -> None:
     """Compute the cells that come through the pipe, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides when to stop
@@ -254,23 +249,10 @@ def run(
     retry_failed: bool = False,
     report_progress: Callable[[StatusCounts], None] | None = None,
 ) -> StatusCounts:
-    """Compute all cells of a study that the store does not have yet.
+    """Compute all cells of a study that the store does not have yet, and return its status.
 
-    Parameters
-    ----------
-    study : Study
-    store : Store
-        Several processes, on several machines, may work on the same study at the same time.
-    n_jobs : int
-        Worker processes.
-    retry_failed : bool
-        Compute failed cells again.
-    report_progress : callable, optional
-        Called with the status about once in a second.
-
-    Returns
-    -------
-    StatusCounts
+    Several processes, on several machines, may work on the same study at the same time; here,
+    ``n_jobs`` do. `report_progress` is called with the status about once in a second.
 
     Examples
     --------
@@ -335,22 +317,7 @@ def _run_here(
 
 
 def verify(study: Study, store: Store, *, sample: int = 20, seed: int = 0) -> list[Cell]:
-    """Compute a sample of the stored cells again; return those whose bits differ.
-
-    Parameters
-    ----------
-    study : Study
-    store : Store
-    sample : int
-        Number of cells; all of them if there are fewer.
-    seed : int
-        Of the sample.
-
-    Returns
-    -------
-    list of Cell
-        Empty if every bit is as it was stored.
-    """
+    """Compute a random sample of the stored cells again; return those whose bits differ."""
     study_id = store.find(study)
     done = store.done(study_id)
     picked = np.random.default_rng(seed).permutation(len(done))[:sample]

@@ -28,23 +28,15 @@ from sureleaf.levels.search import smallest_count
 class CalibrationCurve:
     """Stated probability against observed rate, bin by bin, with consistency bands.
 
-    Attributes
-    ----------
-    stated, observed : ndarray
-        Mean predicted probability of each bin that is not empty, and the share of its rows that are
-        of the class.
-    low, high : ndarray
-        Where the observed rate lies, at the level, if the predicted probabilities are true. A rate
-        outside is evidence against them.
-    rows : ndarray
-        Rows in each bin (effective rows if they have weights).
+    An observed rate lies between `low` and `high`, at the level, if the predicted probabilities are
+    true. A rate outside is evidence against them.
     """
 
-    stated: FloatArray
-    observed: FloatArray
+    stated: FloatArray  # mean predicted probability of each bin that is not empty
+    observed: FloatArray  # share of its rows that are of the class
     low: FloatArray
     high: FloatArray
-    rows: FloatArray
+    rows: FloatArray  # effective rows if they have weights
     level: float
 
     @property
@@ -163,22 +155,17 @@ def expected_calibration_error(
     check_count("n_bins", n_bins)
     bins = np.minimum((stated * n_bins).astype(np.int64), n_bins - 1)
     weights = check_weights(sample_weight, len(stated))
-    gap = (stated - happened) * (1 if weights is None else weights)
-    total = len(stated) if weights is None else weights.sum()
-    return float(np.abs(np.bincount(bins, gap)).sum() / total)
+    w = row_weights(weights, len(stated))
+    return float(np.abs(np.bincount(bins, (stated - happened) * w)).sum() / w.sum())
 
 
 @dataclass(frozen=True)
 class CalibrationLine:
     """Intercept and slope of the logistic recalibration of predicted probabilities p.
 
-    Attributes
-    ----------
-    intercept : Estimate
-        Calibration in the large, a in ``logit P = a + logit p``: below 0, events are rarer than
-        predicted; 0 is best.
-    slope : Estimate
-        b in ``logit P = a' + b logit p``: below 1, the probabilities are too extreme; 1 is best.
+    The intercept is calibration in the large, a in ``logit P = a + logit p``: below 0, events are
+    rarer than predicted; 0 is best. The slope is b in ``logit P = a' + b logit p``: below 1, the
+    probabilities are too extreme; 1 is best.
     """
 
     intercept: Estimate
@@ -198,17 +185,10 @@ def calibration_line(
 
     The line is that of [1]_. Intervals are those of the sandwich estimator, with the t
     distribution; rows of a group need not be independent. Where one of the two does not exist it is
-    NaN, and its method says why.
+    NaN, and its method says why. Parameters as for `calibration_curve`.
 
     A probability of 0 or 1 has no logit. It counts as half a row of the n rows from 0 or 1, 1 / (2
     n), or as the predicted probability nearest to 0 or 1 if that is nearer. The method says so.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n,), optional
-        Rows that belong together.
-    truth, probabilities, positive, level, sample_weight
-        As for `calibration_curve`.
 
     References
     ----------

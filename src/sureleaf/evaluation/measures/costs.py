@@ -16,12 +16,7 @@ from sureleaf.arguments import (
     row_weights,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.labelled_table import (
-    class_codes,
-    find_classes,
-    positive_class,
-    read_pair,
-)
+from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class, read_pair
 from sureleaf.evaluation.measures.losses import read_scored
 from sureleaf.levels.decisions import cheapest_decision, number_matrix
 
@@ -51,12 +46,8 @@ def cost(
 ) -> float:
     """Total cost of the predictions, the sum over rows of ``cost[actual][predicted]``.
 
-    Parameters
-    ----------
-    cost : array-like of shape (m, m)
-        In the order of `labels`. Negative costs are gains.
-    labels : sequence, optional
-        The classes; by default those that occur, sorted.
+    The costs are in the order of the labels, by default the classes that occur, sorted. Negative
+    costs are gains.
 
     Examples
     --------
@@ -117,17 +108,10 @@ class NetBenefit:
 
     A threshold t says that a missed positive is as bad as (1 - t) / t false alarms. Acting on no
     row has the net benefit 0.
-
-    Attributes
-    ----------
-    thresholds : ndarray
-        The probabilities from which one would act.
-    model, treat_all : ndarray
-        Net benefit of acting on the rows whose probability is at least the threshold, and on all.
     """
 
-    thresholds: FloatArray
-    model: FloatArray
+    thresholds: FloatArray  # the probabilities from which one would act
+    model: FloatArray  # of acting on the rows whose probability is at least the threshold
     treat_all: FloatArray
 
     def __repr__(self) -> str:
@@ -148,15 +132,9 @@ def net_benefit(
 ) -> NetBenefit:
     """Net benefit at each threshold t: ``(TP - FP t / (1 - t)) / n``.
 
-    Drawn over the thresholds it is a decision curve [1]_.
-
-    Parameters
-    ----------
-    thresholds : array-like, optional
-        Probabilities from 0 to below 1; by default .01 to .99. A row is positive if its probability
-        is at least the threshold.
-    truth, probabilities, positive, sample_weight
-        As for `zero_one_loss`; with more than two classes, `positive` against the others.
+    Drawn over the thresholds (.01 to .99 by default) it is a decision curve [1]_. A row is
+    positive if its probability is at least the threshold. Other parameters as for `zero_one_loss`;
+    with more than two classes, `positive` is against the others.
 
     References
     ----------
@@ -178,8 +156,7 @@ def net_benefit(
         raise InvalidArgumentError(
             f"thresholds must be probabilities from 0 to below 1, in one list; got {t.tolist()}."
         )
-    weights = check_weights(sample_weight, len(codes))
-    w = row_weights(weights, len(codes))
+    w = row_weights(check_weights(sample_weight, len(codes)), len(codes))
     w, is_positive = w / w.sum(), codes == code
     order = np.argsort(table[:, code], kind="stable")
     first = np.searchsorted(table[order, code], t)  # the first row, in this order, that is acted on

@@ -29,12 +29,7 @@ from sureleaf.arguments import (
     read_labels,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.labelled_table import (
-    class_codes,
-    find_classes,
-    positive_class,
-    read_pair,
-)
+from sureleaf.evaluation.labelled_table import class_codes, find_classes, positive_class, read_pair
 from sureleaf.levels.decisions import predicted_class
 
 
@@ -99,14 +94,12 @@ def nce(
 
     Parameters
     ----------
-    truth : array-like of shape (n,)
     probabilities : array-like of shape (n, m), or (n,) for the second of two classes
     labels : sequence, optional
         The classes of the columns; by default those of truth, sorted.
     floor : float, optional
         Probabilities below the floor count as the floor, so that the loss is finite. For an
         `Evaluation`, the measure is named ``"nce(floor=0.001)"``, and its method says so.
-    sample_weight : array-like of shape (n,), optional
 
     Examples
     --------

@@ -54,6 +54,11 @@ class Scored:
             self.positive,
         )
 
+    def counts(self) -> FloatArray:
+        """Return the confusion matrix, of rows or of their weights."""
+        pairs = count_pairs(self.truth, self.prediction, self.n_classes, self.weights)
+        return pairs.astype(np.float64)
+
 
 Counted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which rows are counted, and among which."""
@@ -176,8 +181,7 @@ def _of_table(
     defined: Callable[[Scored], bool] | None = None,
 ) -> Measure:
     def value(rows: Scored) -> float:
-        counts = count_pairs(rows.truth, rows.prediction, rows.n_classes, rows.weights)
-        return of_counts(counts.astype(np.float64), rows.positive)
+        return of_counts(rows.counts(), rows.positive)
 
     return Measure(name, value, of_counts=of_counts, low=low, high=1.0, defined=defined)
 

@@ -79,14 +79,8 @@ def roc(
 ) -> Roc:
     """Receiver operating characteristic of one class against the others.
 
-    Parameters
-    ----------
-    truth : array-like of shape (n,)
-        Rows of both classes.
-    scores : array-like of shape (n,) or (n, m)
-        Scores of the positive class, or one column of scores per class.
-    positive : label, optional
-        By default the second of two classes.
+    The scores are those of the positive class, by default the second of two, or one column per
+    class.
 
     Examples
     --------

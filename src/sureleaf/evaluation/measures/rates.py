@@ -167,20 +167,10 @@ def _two_by_two(
 ) -> _Table:
     actual, predicted = read_pair(truth, prediction)
     label = _positive_label(positive, actual, predicted)
-    is_positive, predicted_positive = np.asarray(actual == label), np.asarray(predicted == label)
     weights = check_weights(sample_weight, len(actual))
-    if weights is None:
-        n, both = float(len(actual)), float(np.count_nonzero(is_positive & predicted_positive))
-        actual_sum = float(np.count_nonzero(is_positive))
-        predicted_sum = float(np.count_nonzero(predicted_positive))
-    else:
-        n, both = float(weights.sum()), float(weights @ (is_positive & predicted_positive))
-        actual_sum, predicted_sum = (
-            float(weights @ is_positive),
-            float(weights @ predicted_positive),
-        )
-    cells = (both, actual_sum - both, predicted_sum - both, n - actual_sum - predicted_sum + both)
-    return _Table(*(max(cell, 0.0) for cell in cells))  # weights may round to -1e-16
+    is_other = (np.asarray(actual != label) * 1, np.asarray(predicted != label) * 1)
+    counts = count_pairs(is_other[0], is_other[1], 2, weights)
+    return _Table(*counts.astype(np.float64).ravel().tolist())
 
 
 def _positive_label(positive: object, actual: Any, predicted: Any) -> object:
