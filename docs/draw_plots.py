@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, audit, compare, evaluate, plots
-from sureleaf.evaluation import learning_curve
+from sureleaf.evaluation.learning_curves import learning_curve
 from sureleaf.files import read_file
 from sureleaf.plots import Display
 

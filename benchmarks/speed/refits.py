@@ -20,8 +20,7 @@ from benchmarks.speed.clock import compare
 from benchmarks.speed.tree import DATA, adult_table
 from sureleaf import TreeClassifier, evaluate, learning_curve
 from sureleaf.designs import Bootstrap, KFold, RepeatedHoldout
-from sureleaf.evaluation import Geometric
-from sureleaf.evaluation.learning_curves import nested_order
+from sureleaf.evaluation.learning_curves import Geometric, nested_order
 
 N_BOOTSTRAPS = 200
 N_SAMPLED = 10

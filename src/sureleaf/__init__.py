@@ -38,21 +38,20 @@ if TYPE_CHECKING:
         rows_to_detect,
     )
     from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier, load, rank_columns
-    from sureleaf.evaluation import (
+    from sureleaf.evaluation.bootstrap_errors import BootstrapError, bootstrap_error
+    from sureleaf.evaluation.evaluation import Evaluation
+    from sureleaf.evaluation.evaluator import evaluate
+    from sureleaf.evaluation.intervals import Estimate
+    from sureleaf.evaluation.learning_curves import (
         Arithmetic,
-        BootstrapError,
-        Estimate,
-        Evaluation,
         Geometric,
         LearningCurve,
-        Measure,
         NoChange,
         NotWorthwhile,
-        bootstrap_error,
-        decide,
-        evaluate,
         learning_curve,
     )
+    from sureleaf.evaluation.measures.costs import decide
+    from sureleaf.evaluation.measures.named import Measure
     from sureleaf.exports import export, from_json
     from sureleaf.monitoring import Watch, diff, update
 
@@ -123,10 +122,15 @@ _LAZY = {
         "mcnemar one_sample_t paired_t rate_interval rows_for_width rows_to_detect"
     ),
     "sureleaf.estimators": "BaggedTreesClassifier TreeClassifier load rank_columns",
-    "sureleaf.evaluation": (
-        "Arithmetic BootstrapError Estimate Evaluation Geometric LearningCurve Measure NoChange "
-        "NotWorthwhile bootstrap_error decide evaluate learning_curve"
+    "sureleaf.evaluation.bootstrap_errors": "BootstrapError bootstrap_error",
+    "sureleaf.evaluation.evaluation": "Evaluation",
+    "sureleaf.evaluation.evaluator": "evaluate",
+    "sureleaf.evaluation.intervals": "Estimate",
+    "sureleaf.evaluation.learning_curves": (
+        "Arithmetic Geometric LearningCurve NoChange NotWorthwhile learning_curve"
     ),
+    "sureleaf.evaluation.measures.costs": "decide",
+    "sureleaf.evaluation.measures.named": "Measure",
     "sureleaf.exports": "export from_json",
     "sureleaf.monitoring": "Watch diff update",
 }

@@ -8,7 +8,7 @@ import pytest
 from sureleaf import InvalidArgumentError, TreeClassifier, compare, evaluate
 from sureleaf.auditing.same_rows import NamedTree, compare_trees
 from sureleaf.comparison import mcnemar
-from sureleaf.evaluation import KFold
+from sureleaf.designs import KFold
 
 
 def rows(seed: int, n: int = 300, shift: float = 0.0) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import pytest
 from sureleaf import TreeClassifier, bootstrap_error
 from sureleaf.cli.compare import _short_names
 from sureleaf.comparison import compare, compare_many
-from sureleaf.evaluation import Evaluation
+from sureleaf.evaluation.evaluation import Evaluation
 from tests.cli.command import run
 
 

@@ -15,19 +15,12 @@ from sureleaf.comparison.two_models import (
     difference_of_estimates,
 )
 from sureleaf.comparison.verdict import deciding_half_width, detecting_half_width
+from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.evaluation import (
-    Bootstrap,
-    Estimate,
-    Evaluation,
-    Holdout,
-    KFold,
-    LeaveOneOut,
-    RepeatedHoldout,
-    evaluate,
-)
 from sureleaf.evaluation.boundary_variance import row_influences
-from sureleaf.evaluation.intervals import corrected_resampled
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.evaluator import evaluate
+from sureleaf.evaluation.intervals import Estimate, corrected_resampled
 from sureleaf.evaluation.measures.named import NAMED
 from sureleaf.levels.intervals import clopper_pearson
 

@@ -10,13 +10,14 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.designs import KFold
-from sureleaf.evaluation import evaluate, learning_curve
 from sureleaf.evaluation.boundary_variance import (
     PlausibleRange,
     fit_boundary,
     plausible_range,
     row_influences,
 )
+from sureleaf.evaluation.evaluator import evaluate
+from sureleaf.evaluation.learning_curves import learning_curve
 from sureleaf.evaluation.measures.named import NAMED, Scored
 from sureleaf.levels.intervals import clopper_pearson
 from tests.long_runs import runs

@@ -13,16 +13,18 @@ from sklearn.naive_bayes import GaussianNB
 from sureleaf.arguments import FloatArray
 from sureleaf.designs import RepeatedHoldout
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import (
+from sureleaf.evaluation.intervals import corrected_resampled
+from sureleaf.evaluation.learning_curves import (
     Arithmetic,
     Geometric,
     LearningCurve,
     NoChange,
     NotWorthwhile,
+    PowerLaw,
+    fit_power_laws,
     learning_curve,
+    nested_order,
 )
-from sureleaf.evaluation.intervals import corrected_resampled
-from sureleaf.evaluation.learning_curves import PowerLaw, fit_power_laws, nested_order
 from sureleaf.evaluation.measures.named import NAMED
 from sureleaf.levels.intervals import clopper_pearson
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities

@@ -9,7 +9,8 @@ import pytest
 from sureleaf import TreeClassifier
 from sureleaf.designs import Bootstrap, KFold
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
-from sureleaf.evaluation import Evaluation, evaluate
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.files.state_file import EVALUATION, State, read_state, write_state
 from tests.evaluation.estimators import FailsOn, Nearest, WithoutProbabilities
 

@@ -25,8 +25,8 @@ from sureleaf.designs import (
     RepeatedHoldout,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import evaluate
 from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.evaluation.intervals import corrected_resampled, out_of_bag_mean
 from sureleaf.evaluation.measures.named import NAMED, Measure
 from sureleaf.evaluation.measures.ranking import delong_interval

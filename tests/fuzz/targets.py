@@ -409,7 +409,7 @@ def _evaluation_file() -> bytes:
 
 def evaluations(random: Random, folder: Path) -> str:
     """Damaged files of evaluations."""
-    from sureleaf.evaluation import Evaluation
+    from sureleaf.evaluation.evaluation import Evaluation
 
     if random.random() < 0.5:
         content = _sealed(_other_header(_evaluation_file(), random))

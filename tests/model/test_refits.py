@@ -11,8 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sureleaf import TreeClassifier
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import FailedFitError
-from sureleaf.evaluation import evaluate
-from sureleaf.evaluation.evaluator import make_fitter
+from sureleaf.evaluation.evaluator import evaluate, make_fitter
 from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.probability import MEstimate
 

@@ -11,7 +11,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import TreeClassifier
-from sureleaf.evaluation import KFold, evaluate
+from sureleaf.designs import KFold
+from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.report.baselines import ModelEvaluations, Sampled, _bag_words, evaluate_models
 from sureleaf.report.request import Budget, ReportRequest, budget_for
 from sureleaf.table import encoding, max_categories, numeric_matrix, read_table

@@ -10,7 +10,8 @@ from scipy.special import ndtr
 
 from sureleaf import measures
 from sureleaf.designs import Bootstrap, Holdout
-from sureleaf.evaluation import bootstrap_error, evaluate
+from sureleaf.evaluation.bootstrap_errors import bootstrap_error
+from sureleaf.evaluation.evaluator import evaluate
 from tests.evaluation.estimators import Nearest
 from tests.long_runs import runs as n_runs
 

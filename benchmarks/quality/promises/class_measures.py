@@ -16,9 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.quality.promises.record import Promise, coverage, false_positives, shown
 from sureleaf import compare
 from sureleaf.designs import Design, KFold, RepeatedHoldout
-from sureleaf.evaluation import Evaluation
 from sureleaf.evaluation.designs import Split, balance_classes
-from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.measures.named import NAMED, Scored
 
 Array = np.ndarray

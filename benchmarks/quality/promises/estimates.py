@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from benchmarks.quality.promises.record import Promise, coverage
 from sureleaf.designs import Holdout, KFold
-from sureleaf.evaluation import Evaluation, evaluate
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.evaluator import evaluate
 
 TRAINING_SETS = 4000
 HELD_OUT = "of one hold-out, this model: coverage"

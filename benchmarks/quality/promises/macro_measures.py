@@ -15,7 +15,7 @@ from benchmarks.quality.promises.class_measures import OVERLAP, evaluation_of
 from benchmarks.quality.promises.record import Promise, coverage, false_positives
 from sureleaf import Measure, compare
 from sureleaf.designs import KFold
-from sureleaf.evaluation import Evaluation
+from sureleaf.evaluation.evaluation import Evaluation
 from sureleaf.evaluation.measures.named import NAMED, Scored
 from sureleaf.evaluation.measures.rates import count_pairs
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from benchmarks.quality.promises.record import Promise, coverage, false_positives
 from sureleaf import compare, evaluate, learning_curve
 from sureleaf.designs import KFold, RepeatedHoldout
-from sureleaf.evaluation import Geometric
+from sureleaf.evaluation.learning_curves import Geometric
 
 Array = np.ndarray
 

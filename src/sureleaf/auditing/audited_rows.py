@@ -27,8 +27,8 @@ from sureleaf.auditing.segments import Errors
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-from sureleaf.evaluation import Evaluation, Holdout
-from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation.designs import Holdout
+from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import percent, upper_first

@@ -25,7 +25,8 @@ from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.auditing.where import Subgroups, Where, find_segments, subgroup_table
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import TrainingRowsWarning
-from sureleaf.evaluation import Estimate, Evaluation
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.formatting import interval, level_percent, measure_value, percent

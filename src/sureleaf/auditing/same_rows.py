@@ -14,9 +14,9 @@ from sureleaf.arguments import IntArray
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import TreeClassifier
-from sureleaf.evaluation import Evaluation, evaluate
 from sureleaf.evaluation.designs import Design, Split
-from sureleaf.evaluation.evaluator import DEFAULT_DESIGN
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.evaluator import DEFAULT_DESIGN, evaluate
 from sureleaf.formatting import count_of, listed
 from sureleaf.model.seen_rows import EqualRows, telling_part
 from sureleaf.table import EncodedTable

@@ -15,8 +15,8 @@ from sureleaf.formatting import count_of
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
     from sureleaf.comparison import Comparison
-    from sureleaf.evaluation import Evaluation
     from sureleaf.evaluation.designs import Design
+    from sureleaf.evaluation.evaluation import Evaluation
 
 _RESULT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "as_json"})
 _EVALUATION_OPTIONS = _RESULT_OPTIONS | {"independent"}
@@ -138,7 +138,7 @@ def _evaluate_all(
 ) -> "list[Evaluation]":
     """Evaluate all classifiers on one table; ours are fitted for the costs if they count."""
     from sureleaf.commands.learners import fitted_for, read_model
-    from sureleaf.evaluation import evaluate
+    from sureleaf.evaluation.evaluator import evaluate
 
     question = table.read(path, target)
     arguments = classes.arguments(question)
@@ -165,7 +165,7 @@ def _compare_with_first(
 def _compare_saved(paths: list[Path], **test: Any) -> "list[Comparison]":
     """Compare two saved evaluations; errors name their files."""
     from sureleaf.comparison.two_models import IncomparableError
-    from sureleaf.evaluation import Evaluation
+    from sureleaf.evaluation.evaluation import Evaluation
 
     evaluations = [Evaluation.load(path) for path in paths]
     try:

@@ -8,8 +8,7 @@ from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
-    from sureleaf.evaluation import NoChange, NotWorthwhile
-    from sureleaf.evaluation.learning_curves import Schedule
+    from sureleaf.evaluation.learning_curves import NoChange, NotWorthwhile, Schedule
 
 
 @options.with_options(
@@ -53,7 +52,7 @@ def curve(
     - sureleaf curve data.csv -t class --sizes 50+25 --stop gain=0.005
     - sureleaf curve data.csv -t class --bagged 5 --stop no-change
     """
-    from sureleaf import evaluation
+    from sureleaf import learning_curve
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import fitted_for
@@ -62,7 +61,7 @@ def curve(
     question = table.read(data, target)
     arguments = classes.arguments(question)
     learner = options.evaluated_model(model, tree, question.X)
-    result = evaluation.learning_curve(
+    result = learning_curve(
         fitted_for(learner, arguments["cost"]),
         question.X,
         question.y,
@@ -82,7 +81,7 @@ def curve(
 
 def _read_sizes(text: str | None, n_rows: int) -> "Schedule":
     """Return the sizes that "50x2" or "50+25" stand for."""
-    from sureleaf.evaluation import Arithmetic, Geometric
+    from sureleaf.evaluation.learning_curves import Arithmetic, Geometric
 
     if text is None:
         return Geometric(max(4, min(50, n_rows // 8)))
@@ -100,7 +99,7 @@ def _read_sizes(text: str | None, n_rows: int) -> "Schedule":
 
 def _read_stop(text: str | None) -> "NoChange | NotWorthwhile | None":
     """Return the rule that "no-change", "no-change=0.002" or "gain=0.005" stands for."""
-    from sureleaf.evaluation import NoChange, NotWorthwhile
+    from sureleaf.evaluation.learning_curves import NoChange, NotWorthwhile
 
     if text is None:
         return None

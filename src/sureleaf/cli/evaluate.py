@@ -47,8 +47,8 @@ def evaluate(
     - sureleaf evaluate data.csv -t class --repeats 3 --cost "0,5;1,0" --json
     - sureleaf evaluate folder-of-parquet -t class --memory 2GB
     """
+    import sureleaf
     from sureleaf import designs
-    from sureleaf import evaluation as evaluations
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import fitted_for
@@ -74,7 +74,7 @@ def evaluate(
     running: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     arguments = classes.arguments(question)
     estimator = fitted_for(options.evaluated_model(model, tree, question.X), arguments["cost"])
-    evaluation = evaluations.evaluate(
+    evaluation = sureleaf.evaluate(
         estimator, question.X, question.y, design=design, **arguments, **running
     )
     if save is not None:
@@ -82,7 +82,7 @@ def evaluate(
     errors = None
     if isinstance(design, designs.Bootstrap):
         of_rows = {"groups": question.groups, "sample_weight": question.weights, **running}
-        errors = evaluations.bootstrap_error(
+        errors = sureleaf.bootstrap_error(
             estimator, question.X, question.y, n_bootstraps=design.n_bootstraps, **of_rows
         )
     summary = evaluation.summary(level=level)

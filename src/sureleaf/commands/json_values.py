@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
-    from sureleaf.evaluation import Evaluation, EvaluationSummary, LearningCurve
     from sureleaf.evaluation.bootstrap_errors import BootstrapError
+    from sureleaf.evaluation.evaluation import Evaluation, EvaluationSummary
+    from sureleaf.evaluation.learning_curves import LearningCurve
     from sureleaf.model.leaf_table import LeafTable
 
 Values = dict[str, Any]

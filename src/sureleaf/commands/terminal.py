@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from sureleaf.comparison import Comparison, ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
-    from sureleaf.evaluation import Estimate, Evaluation, EvaluationSummary, LearningCurve
     from sureleaf.evaluation.bootstrap_errors import BootstrapError
+    from sureleaf.evaluation.evaluation import Evaluation, EvaluationSummary
+    from sureleaf.evaluation.intervals import Estimate
+    from sureleaf.evaluation.learning_curves import LearningCurve
     from sureleaf.evaluation.measures import ConfusionMatrix
     from sureleaf.model.certificate import Certificate
     from sureleaf.model.leaf_table import LeafTable

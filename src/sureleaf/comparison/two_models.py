@@ -28,8 +28,13 @@ from sureleaf.comparison.verdict import (
     sentence,
 )
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.evaluation import Estimate, Evaluation
-from sureleaf.evaluation.intervals import MIN_DEGREES, corrected_resampled, splits_of_one_round
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.intervals import (
+    MIN_DEGREES,
+    Estimate,
+    corrected_resampled,
+    splits_of_one_round,
+)
 from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.evaluation.valid_intervals import (
     NO_WIDTH,
@@ -96,7 +101,7 @@ def compare(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.dummy import DummyClassifier
-    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf import evaluate
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> bayes, most_frequent = (
     ...     evaluate(model, X, y, random_state=0) for model in (GaussianNB(), DummyClassifier())

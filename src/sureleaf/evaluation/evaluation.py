@@ -155,7 +155,7 @@ class Evaluation(TextDisplay):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import evaluate
+    >>> from sureleaf import evaluate
     >>> X, y = load_iris(return_X_y=True)
     >>> evaluation = evaluate(GaussianNB(), X, y, random_state=0)
     >>> evaluation
@@ -324,7 +324,8 @@ class Evaluation(TextDisplay):
         --------
         >>> from sklearn.datasets import load_breast_cancer
         >>> from sklearn.naive_bayes import GaussianNB
-        >>> from sureleaf.evaluation import Holdout, evaluate
+        >>> from sureleaf import evaluate
+        >>> from sureleaf.designs import Holdout
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> evaluation = evaluate(GaussianNB(), X, y, design=Holdout(), random_state=1)
         >>> print(evaluation.estimate("accuracy"))

@@ -509,7 +509,7 @@ def learning_curve(
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sureleaf.evaluation import Geometric, NotWorthwhile
+    >>> from sureleaf import Geometric, NotWorthwhile
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> curve = learning_curve(
     ...     GaussianNB(), X, y, schedule=Geometric(20, 2), stop=NotWorthwhile(0.05),

@@ -21,8 +21,8 @@ from sureleaf.arguments import check_count
 from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import TreeClassifier
-from sureleaf.evaluation import Evaluation, KFold
-from sureleaf.evaluation.evaluation import SplitFacts
+from sureleaf.evaluation.designs import KFold
+from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.folds import fold_numbers
 from sureleaf.formatting import TextDisplay, count_of
 from sureleaf.model.column_table import json_value

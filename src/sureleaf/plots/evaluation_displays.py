@@ -11,8 +11,10 @@ from sureleaf.arguments import FloatArray, read_labels
 from sureleaf.auditing import Audit
 from sureleaf.comparison import Comparison, ManyComparison
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import Estimate, Evaluation, LearningCurve, learning_curve
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
+from sureleaf.evaluation.learning_curves import LearningCurve, learning_curve
 from sureleaf.evaluation.measures.calibration import CalibrationCurve, calibration_curve
 from sureleaf.evaluation.measures.ranking import Roc, delong_interval, roc
 from sureleaf.plots.display import (

@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sureleaf.arguments import thread_count
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.parameters import C45
-from sureleaf.evaluation import Evaluation, KFold, evaluate
-from sureleaf.evaluation.designs import Split
-from sureleaf.evaluation.evaluator import Fitter, describe, fresh_copy, make_fitter
+from sureleaf.evaluation.designs import KFold, Split
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.evaluator import Fitter, describe, evaluate, fresh_copy, make_fitter
 from sureleaf.evaluation.labelled_table import read_labelled_table
 from sureleaf.levels.decisions import cheapest_decision
 from sureleaf.model.refits import TreeRefits

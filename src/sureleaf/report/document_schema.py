@@ -26,7 +26,9 @@ from typing import (
 import numpy as np
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import Estimate, Evaluation, Measure
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.intervals import Estimate
+from sureleaf.evaluation.measures.named import Measure
 
 ReportSchema = Literal["sureleaf-report/1"]
 REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/1"

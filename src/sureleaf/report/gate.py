@@ -12,7 +12,7 @@ from sureleaf.auditing.same_rows import NamedTree, compare_trees
 from sureleaf.comparison import Comparison
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier
-from sureleaf.evaluation import KFold
+from sureleaf.evaluation.designs import KFold
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.exports import from_json
 from sureleaf.report.document_schema import REPORT_SCHEMA

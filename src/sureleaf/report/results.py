@@ -13,14 +13,9 @@ from numpy.typing import NDArray
 from sureleaf.arguments import row_weights
 from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.estimators import TreeClassifier
-from sureleaf.evaluation import (
-    BootstrapError,
-    Evaluation,
-    Geometric,
-    LearningCurve,
-    bootstrap_error,
-    learning_curve,
-)
+from sureleaf.evaluation.bootstrap_errors import BootstrapError, bootstrap_error
+from sureleaf.evaluation.evaluation import Evaluation
+from sureleaf.evaluation.learning_curves import Geometric, LearningCurve, learning_curve
 from sureleaf.formatting import count_of
 from sureleaf.model.fitting import BY_FOLDS
 from sureleaf.model.leaf_table import LeafTable

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from sureleaf import measures
-from sureleaf.evaluation import KFold, evaluate
+from sureleaf.designs import KFold
+from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.measures import calibration_line
 
 GENERATOR = np.random.default_rng(9)

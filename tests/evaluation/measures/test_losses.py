@@ -8,8 +8,9 @@ from sklearn import metrics
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import measures
+from sureleaf.designs import Holdout
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import Holdout, evaluate
+from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.evaluation.measures.named import find_measure
 
 GENERATOR = np.random.default_rng(4)

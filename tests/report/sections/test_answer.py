@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from sureleaf.evaluation import BootstrapError
+from sureleaf.evaluation.bootstrap_errors import BootstrapError
 from sureleaf.report.document_schema import IntervalEstimate
 from sureleaf.report.sections.answer import answer_section, costs_text, round_ticks
 from sureleaf.report.sections.error import (

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sureleaf.errors import SureleafError
 from sureleaf.estimators import TreeClassifier
-from sureleaf.evaluation import KFold, evaluate
+from sureleaf.evaluation.designs import KFold
+from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.formatting import count_of, percent
 from sureleaf.report.document_schema import record_of
 from sureleaf.report.results import ReportResults

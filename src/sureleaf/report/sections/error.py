@@ -9,7 +9,8 @@ import numpy as np
 from scipy.stats import t as student
 
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation import BootstrapError, LearningCurve
+from sureleaf.evaluation.bootstrap_errors import BootstrapError
+from sureleaf.evaluation.learning_curves import LearningCurve
 from sureleaf.formatting import count_of, interval, percent, points, up_to_two_digits
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.report.document_schema import (

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf.arguments import row_weights
-from sureleaf.evaluation import Evaluation, Measure
+from sureleaf.evaluation.evaluation import Evaluation
 from sureleaf.evaluation.measures import ranking, roc
 from sureleaf.evaluation.measures.calibration import expected_calibration_error
-from sureleaf.evaluation.measures.named import Scored
+from sureleaf.evaluation.measures.named import Measure, Scored
 from sureleaf.formatting import listed, percent
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.report.document_schema import (
