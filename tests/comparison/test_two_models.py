@@ -117,14 +117,6 @@ def test_other_measures_have_a_test_too(measure: str, start: str) -> None:
     assert found.difference == pytest.approx(difference)
 
 
-def test_a_lower_loss_is_better() -> None:
-    a, b = pair(Holdout())
-    found = compare(a, b, measure="error")
-    assert found.difference < 0
-    assert found.verdict == "better"
-    assert compare(b, a, measure="error").verdict == "worse"
-
-
 @pytest.mark.parametrize("design", [KFold(10), KFold(5, repeats=3), RepeatedHoldout(8)])
 def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
     a, b = pair(design)
@@ -340,26 +332,6 @@ def test_the_same_rows_with_other_columns_are_pairs() -> None:
     a, b = (evaluate(Midpoint(), rows, y, random_state=0) for rows in (X, X[:, 1:]))
     assert a.rows_id == b.rows_id
     assert compare(a, b).method == "corrected resampled t over 10 splits"
-
-
-@pytest.mark.parametrize("design", [Holdout(1 / 2), KFold(5)])
-def test_pairs_of_tables_with_the_same_labels_find_no_more_than_they_should(design) -> None:
-    """Labels alone tell tables apart; where they cannot, the test of the pairs is still valid."""
-    rng, runs, found = np.random.default_rng(3), 150, 0
-    y = np.arange(120) % 2
-    for seed in range(runs):
-        judged = [
-            evaluate(
-                Midpoint(),
-                rng.normal(size=(120, 1)) + y[:, None],
-                y,
-                design=design,
-                random_state=seed,
-            )
-            for _ in range(2)
-        ]
-        found += compare(*judged).p_value <= 0.05
-    assert found / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
 class Says(ClassifierMixin, BaseEstimator):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.designs import Bootstrap
@@ -51,23 +50,6 @@ def test_the_influences_are_the_printed_ones_less_the_noise_of_the_draws() -> No
     floor = sum(once) / 12**2
     assert raw**2 - noise > floor
     assert found.standard_error == pytest.approx(math.sqrt(raw**2 - noise))
-
-
-def test_the_standard_error_is_the_spread_over_samples() -> None:
-    """A sample's mean predicts each row it did not see; 300 samples of 30 rows."""
-    generator = np.random.default_rng(5)
-    values, errors = [], []
-    for _ in range(300):
-        x = generator.normal(size=30)
-        counts = generator.multinomial(30, np.full(30, 1 / 30), size=400)
-        losses = np.abs(x - (counts @ x / 30)[:, None])
-        found = out_of_bag_mean(losses, counts)
-        values.append(found.value)
-        errors.append(found.standard_error)
-    spread, typical = np.std(values, ddof=1), np.sqrt(np.mean(np.square(errors)))
-    # the relative standard error of a standard deviation of 300 is 1/sqrt(2 * 299), near .041;
-    # an infinitesimal jackknife is 6.4 % high at n = 30 (6,000 samples: .1197 against .1125)
-    assert typical == pytest.approx(1.064 * spread, rel=4 * 0.041)
 
 
 def test_the_notes_example_leaves_out_bootstraps_that_contain_the_row() -> None:
@@ -141,13 +123,6 @@ def test_a_bootstrap_that_fails_is_recorded_and_left_out() -> None:
 def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(FailedFitError, match="failed on all rows: RuntimeError: the disk is full"):
         bootstrap_error(FailsOn(X[0, 0]), X, Y, n_bootstraps=3)
-
-
-def test_workers_change_nothing() -> None:
-    one = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4)
-    with parallel_config(backend="threading"):
-        two = bootstrap_error(Nearest(), X, Y, n_bootstraps=6, random_state=4, n_jobs=2)
-    assert one == two
 
 
 def test_decisions_at_costs_are_judged_and_not_the_most_probable_classes() -> None:

@@ -156,12 +156,6 @@ def test_too_few_rows_are_refused(design: Design, n: int) -> None:
         list(design.splits(np.zeros(n, int)))
 
 
-def test_a_class_of_one_row_is_tested_once_and_costs_no_fold() -> None:
-    classes = np.array([0] * 10 + [1])
-    tests = [split.test.tolist() for split in KFold(5).splits(classes)]
-    assert sum(10 in test for test in tests) == 1
-
-
 @pytest.mark.parametrize(
     ("make", "problem", "message"),
     [

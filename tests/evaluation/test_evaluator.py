@@ -167,15 +167,6 @@ def test_a_class_of_one_row_gets_probability_0_from_models_that_never_saw_it() -
     assert any("nce is infinite" in line for line in warnings)
 
 
-def test_constant_predictions_have_defined_figures_except_a_share_of_no_rows() -> None:
-    judged = evaluate(DummyClassifier(), X, Y == "a", random_state=0)
-    summary = judged.summary()
-    for name, found in summary.estimates.items():
-        assert name == "precision" or found.low <= found.value <= found.high, name
-    assert summary.estimates["auc"].value == 0.5
-    assert summary.estimates["recall"].value == 0.0
-
-
 def test_the_trap_of_9990_to_10_is_named() -> None:
     labels = np.repeat([0, 1], [9990, 10])
     judged = evaluate(DummyClassifier(), np.zeros((10_000, 1)), labels, random_state=0)

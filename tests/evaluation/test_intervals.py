@@ -82,27 +82,6 @@ def test_rows_of_a_group_are_drawn_together() -> None:
     assert "groups" in together.method
 
 
-def test_few_groups_have_an_interval_as_wide_as_students() -> None:
-    """Six groups, the mean of normal values: coverage and width against the t interval."""
-    rng, runs, held, widths = np.random.default_rng(6), 80, 0, []
-    groups = np.repeat(np.arange(6), 4)
-    for run in range(runs):
-        means = rng.normal(size=6)
-        found = bootstrap_interval(
-            lambda rows, means=means: float(means[groups[rows]].mean()),
-            24,
-            generator=np.random.default_rng(run),
-            groups=groups,
-            n_resamples=500,
-        )
-        held += found.low <= 0 <= found.high
-        student = stats.t.ppf(0.975, 5) * means.std(ddof=1) / np.sqrt(6)
-        widths.append((found.high - found.low) / (2 * student))
-    # the most of six values is the end of all means, so the bootstrap stays a little shorter
-    assert 0.85 < np.mean(widths) < 1.02
-    assert held / runs > 0.93 - 3 * np.sqrt(0.93 * 0.07 / runs)
-
-
 def test_whole_weights_are_rows_in_the_value() -> None:
     found = bootstrap_mean(
         [1.0, 2.0, 4.0], generator=np.random.default_rng(0), sample_weight=[1, 0, 3]

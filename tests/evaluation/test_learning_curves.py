@@ -1,12 +1,10 @@
 """Learning curves: sizes, nested samples, stop rules, intervals."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import curve_fit
-from sklearn.dummy import DummyClassifier
 from sklearn.metrics import precision_score
 from sklearn.naive_bayes import GaussianNB
 
@@ -213,39 +211,6 @@ def test_a_gain_cannot_lead_beyond_the_measure() -> None:
     values = 1 - 3 / sizes + np.random.default_rng(0).normal(0, 0.03, size=(5, 4))
     curve = curve_of(sizes, values)
     assert curve.power_law(160.0) + curve.gain(160, 320).high <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("measure", ["accuracy", "cost"])
-def test_the_interval_at_a_size_knows_that_class_shares_are_a_sample(measure: str) -> None:
-    """All repeats have the table's class shares; by their spread alone .55 and 0 are held."""
-    replicates, holds, truth = runs(30), 0, {"accuracy": 0.7, "cost": 1.5}[measure]
-    for seed in range(replicates):
-        y = (np.random.default_rng(seed).random(300) < 0.3).astype(int)
-        curve = learning_curve(
-            DummyClassifier(),
-            np.zeros((300, 1)),
-            y,
-            schedule=Geometric(100, 4),
-            measure=measure,
-            cost=[[0, 1], [5, 0]],
-            repeats=3,
-            random_state=seed,
-        )
-        last = curve.estimates[-1]
-        holds += last.low <= truth <= last.high
-        _, low, high = _with_three_sizes(curve).predict([1000])
-        assert high[0] - low[0] > 0.05  # two deviations of the share of 300 rows
-    assert holds / replicates >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / replicates)
-
-
-def _with_three_sizes(curve: LearningCurve) -> LearningCurve:
-    return replace(
-        curve,
-        sizes=np.array([50, 100, 200]),
-        values=np.repeat(curve.values[:, -1:], 3, axis=1),
-        hidden=np.repeat(curve.hidden[-1:], 3),
-        least=np.repeat(curve.least[-1:], 3),
-    )
 
 
 # ---- the power law: recovered where it is true, bounded where it is not

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from sureleaf import compare, evaluate
-from sureleaf.designs import KFold, LeaveOneOut, RepeatedHoldout
+from sureleaf import evaluate
+from sureleaf.designs import KFold, LeaveOneOut
 from sureleaf.evaluation.measures.named import NAMED
 from sureleaf.evaluation.valid_intervals import prevalence_slopes, variance_of_rows
 from tests.evaluation.estimators import Nearest
-from tests.long_runs import runs as n_runs
 
 GENERATOR = np.random.default_rng(7)
 Y = GENERATOR.choice(3, 150, p=[0.5, 0.3, 0.2])
@@ -73,27 +72,6 @@ def test_groups_bring_their_classes_together() -> None:
     assert variance_of_rows(found.truth, slopes, found.weights, found.groups) == pytest.approx(
         np.square(sums).sum() / 150**2
     )
-
-
-def false_positives(models, draw, design, runs: int) -> float:
-    found = 0
-    for seed in range(runs):
-        rows, classes = draw(np.random.default_rng(seed))
-        pair = [evaluate(m, rows, classes, design=design, random_state=seed) for m in models]
-        found += compare(*pair).verdict != "undecided"
-    return found / runs
-
-
-@pytest.mark.parametrize("design", [KFold(5), RepeatedHoldout(5), KFold(2, repeats=5)])
-def test_two_constants_are_alike_where_the_classes_are(design) -> None:
-    """By the spread of the folds alone, four fifths of these samples found a difference."""
-    runs = n_runs(60)
-
-    def draw(rng):
-        return np.zeros((203, 1)), rng.integers(0, 2, 203)
-
-    share = false_positives((said(0), said(1)), draw, design, runs)
-    assert share <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
 def test_some_of_many_predictions_tell_the_slopes_of_all(monkeypatch) -> None:

@@ -247,16 +247,6 @@ def test_accuracy_and_its_complement_have_one_interval(design: Any, grouped: boo
         assert right.method == wrong.method
 
 
-def test_groups_widen_the_interval_of_a_model() -> None:
-    groups = np.repeat(np.arange(12), 10)
-    labels = groups % 2
-    rows = np.repeat(GENERATOR.normal(size=(12, 2)), 10, axis=0)
-    judged = evaluate(Nearest(), rows, labels, groups=groups, random_state=0, design=KFold(6))
-    found = judged.estimate("accuracy", of="model")
-    assert "of groups" in found.method
-    assert found.high - found.low > 2 * (wilson(60, 120).high - wilson(60, 120).low)
-
-
 def test_weights_are_rows_of_less_certainty() -> None:
     weights = np.where(np.arange(120) % 2, 1.0, 3.0)
     found = judge_with(Holdout(), sample_weight=weights).estimate("accuracy")
@@ -285,6 +275,8 @@ def test_unknown_measures_are_refused(holdout) -> None:
         holdout.estimate("acuracy")
     with pytest.raises(InvalidArgumentError, match="Did you mean 'f_measure'"):
         holdout.estimate("F1")
+    with pytest.raises(InvalidArgumentError, match="expected_calibration_error has no interval"):
+        holdout.estimate("expected_calibration_error")
     with pytest.raises(InvalidArgumentError, match="needs a cost matrix"):
         evaluate(Nearest(), X, Y, design=Holdout(), random_state=0).estimate("cost")
 
@@ -295,12 +287,6 @@ def test_decided_costs_are_those_of_the_cheapest_decisions(holdout) -> None:
     total = measures.cost(found.truth, decided, cost=COST)
     assert holdout.estimate("decided_cost").value == pytest.approx(total / len(decided))
     assert not NAMED["decided_cost"].greater_is_better
-
-
-def test_a_measure_of_ones_own_is_bootstrapped(holdout) -> None:
-    mine = Measure("hits of class 0", lambda rows: float((rows.prediction == 0).mean()))
-    found = holdout.estimate(mine)
-    assert found.low <= found.value <= found.high
 
 
 def test_fingerprints_tell_tables_and_splits_apart() -> None:
@@ -315,15 +301,6 @@ def unequal(design, n: int = 120):
     labels = np.repeat([0, 1], [n - n // 6, n // 6])
     rows = np.random.default_rng(8).normal(size=(n, 2)) + 0.9 * labels[:, None]
     return evaluate(LogisticRegression(), rows, labels, design=design, random_state=0)
-
-
-@pytest.mark.parametrize("how", ["over", "under"])
-def test_balancing_classes_does_not_change_how_much_splits_have_in_common(how: str) -> None:
-    """By the rows that are kept, a tenth of the rows counted as half of the training rows."""
-    judged = unequal(KFold(5, resample=how))
-    assert judged.test_to_train == pytest.approx(1 / 4)
-    again = unequal(KFold(5, resample=how, repeats=2))
-    assert again.test_to_train == pytest.approx(1 / 4)
 
 
 @pytest.mark.parametrize("how", ["over", "under"])
@@ -519,16 +496,6 @@ def test_a_comparison_takes_the_difference_of_the_same_figures() -> None:
         assert found.values == pytest.approx(tuple(expected))
         assert found.difference == pytest.approx(expected[0] - expected[1])
         assert found.low < found.difference < found.high
-
-
-def test_the_zero_one_loss_of_decisions_at_one_half_has_the_interval_of_the_error() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    for design in (Holdout(), KFold(10), LeaveOneOut(), Bootstrap(5)):
-        judged = evaluate(GaussianNB(), X[:120, :4], y[:120], design=design, random_state=0)
-        loss, error = judged.estimate("zero_one_loss"), judged.estimate("error")
-        assert loss == error
-    with pytest.raises(InvalidArgumentError, match="expected_calibration_error has no interval"):
-        judged.estimate("expected_calibration_error")
 
 
 @pytest.mark.parametrize("measure", ["accuracy", "nce", "quadratic_loss"])

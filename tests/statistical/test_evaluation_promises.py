@@ -48,17 +48,6 @@ def test_the_bootstraps_interval_covers_the_algorithms_error(n: int, distance: f
     assert hits / runs >= 0.95 - shortfall(hits, runs)
 
 
-@pytest.mark.parametrize("n", [30, 120])
-def test_the_folds_interval_covers_the_algorithms_error(n: int) -> None:
-    generator, runs = np.random.default_rng(n), n_runs(150)
-    truth, hits = true_error(n * 9 // 10, 1.0), 0
-    for seed in range(runs):
-        X, y = sample(generator, n, 1.0)
-        interval = evaluate(Nearest(), X, y, random_state=seed).estimate("error")
-        hits += interval.low <= truth <= interval.high
-    assert hits / runs >= 0.95 - shortfall(hits, runs)
-
-
 @pytest.mark.parametrize("measure", ["accuracy", "auc", "quadratic_loss", "f_measure"])
 def test_the_hold_outs_interval_covers_the_figure_of_that_very_model(measure: str) -> None:
     generator, runs, hits = np.random.default_rng(5), n_runs(100), 0

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from sureleaf import TreeClassifier, compare, evaluate
+from sureleaf import compare, evaluate
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from tests.evaluation.estimators import Nearest
-from tests.long_runs import runs
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -71,29 +70,3 @@ def test_folds_without_a_class_say_nothing_of_it() -> None:
     assert found.estimate("specificity").method.startswith("corrected resampled t over 10")
     assert np.isnan(found.split_values("recall")).sum() == 6
     assert compare(found, found, measure="recall").difference == 0
-
-
-POPULATIONS = {"even": (0.5, 0.5), "uneven": (0.7, 0.3), "three": (1 / 3, 1 / 3, 1 / 3)}
-"""Columns say nothing of the class, so every leaf's probabilities are these."""
-
-
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_pure_noise_is_not_taken_for_knowledge(name: str) -> None:
-    """Pruned trees, whose intervals hold p_max; and one class in K is where bounds end."""
-    shares = np.array(POPULATIONS[name])
-    holds, weights, gaps = [], [], []
-    replicates = runs(30)
-    for seed in range(replicates):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(200, 4)), rng.choice(len(shares), 200, p=shares)
-        model = TreeClassifier.c45(random_state=seed).fit(X, y)
-        table = model.leaves()
-        holds += ((table.low <= shares.max() + 1e-9) & (shares.max() <= table.high)).tolist()
-        weights += table.n.tolist()
-        gaps.append(model.levels().utility - table.n @ shares[table.prediction] / table.n.sum())
-        assert table.low.min() >= 1 / len(shares) - 1e-9
-    assert np.average(holds, weights=weights) > 0.9 - 3 * np.sqrt(0.9 * 0.1 / replicates)
-    # The larger of equal counts looks larger than it is: .4 / sqrt(n) is the mle's bias at a tie.
-    bias = 0.4 / np.sqrt(200) * (1.0 if name != "uneven" else 0.25)
-    error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
-    assert abs(np.mean(gaps)) < bias + 3 * error

@@ -528,15 +528,6 @@ def test_a_measure_that_a_learner_does_not_have_is_missing_with_its_reason(tmp_p
     assert by_accuracy.undefined == ()
 
 
-def test_the_intervals_of_a_page_have_its_level(finished):
-    narrow, wide = (
-        study_document(StudyResults(finished[1]), level=level).measures[0].rows[0]
-        for level in (0.8, 0.99)
-    )
-    for a, b in zip(narrow.estimates, wide.estimates, strict=True):
-        assert b.low < a.low < a.value == b.value < a.high < b.high
-
-
 def test_the_name_of_a_worker_that_nobody_has_written_is_not_dead(tmp_path):
     store, study = Store(tmp_path / "names.db"), killable_study()
     study_id = store.register(study)

@@ -41,31 +41,15 @@ def no_information_rate(
 class BootstrapError(TextDisplay):
     """Estimates of the error rate on new rows.
 
-    Attributes
-    ----------
-    training, plain : float
-        Error of the model of all rows, (7), and of the bootstrap models, (8), on all rows; too low.
-    leave_one_out : float
-        Error of each row under the models that were not trained on it, (9); too high.
-    e632 : float
-        ``.368 training + .632 leave_one_out``, (12); too low if the training error is close to 0,
-        as for fully grown trees.
-    e632_plus : float
-        The same with a weight that moves towards leave_one_out as the model overfits; the
-        recommended estimate.
-    no_information : float
-        Error if predictions and classes were independent.
-    relative_overfitting : float
-        From 0 (none) to 1 (predictions of unseen rows carry no information).
-    standard_errors : dict of str to float
-        Those of the .632 estimates are in proportion to that of leave_one_out.
-    rows_without_term : int
-        Rows that are in every bootstrap sample and therefore not in leave_one_out.
-    failures : dict of int to str
-        Bootstrap samples whose model failed, with the error; they are ignored.
-    degrees_of_freedom : float
-        How well the samples determine the standard errors, by Satterthwaite. Below 2 they say
-        little: use more samples.
+    `training` is the error of the model of all rows on these rows, (7), and `plain` that of the
+    bootstrap models on all rows, (8); both are too low. `leave_one_out` is the error of each row
+    under the models that were not trained on it, (9), which is too high. `e632`, (12), is
+    ``.368 training + .632 leave_one_out``, too low if the training error is close to 0, as for
+    fully grown trees. `e632_plus`, with a weight that moves towards leave_one_out as the model
+    overfits, is the recommended estimate.
+
+    The degrees of freedom say how well the samples determine the standard errors, by Satterthwaite.
+    Below 2 they say little: use more samples.
     """
 
     training: float
@@ -73,12 +57,12 @@ class BootstrapError(TextDisplay):
     leave_one_out: float
     e632: float
     e632_plus: float
-    no_information: float
-    relative_overfitting: float
-    standard_errors: dict[str, float]
-    rows_without_term: int
+    no_information: float  # the error if predictions and classes were independent
+    relative_overfitting: float  # 0 is none; 1: predictions of unseen rows carry no information
+    standard_errors: dict[str, float]  # of .632 and .632+ in proportion to that of leave_one_out
+    rows_without_term: int  # they are in every sample, and therefore not in leave_one_out
     n_bootstraps: int
-    failures: dict[int, str]
+    failures: dict[int, str]  # by sample; they are ignored
     degrees_of_freedom: float = math.inf
 
     def __str__(self) -> str:

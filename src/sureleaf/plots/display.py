@@ -23,14 +23,7 @@ class Display:
     """A result object with the numbers of a figure, and a method that draws it.
 
     Subclasses are frozen dataclasses. They define `_heading` and `_draw`, and `SIZE` or
-    `figure_size` if they need another size.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-        Where the display was drawn; set by `plot`.
-    figure_ : matplotlib.figure.Figure
-        The figure of these axes.
+    `figure_size` if they need another size. `plot` sets `ax_`, where it has drawn, and `figure_`.
 
     Examples
     --------
@@ -53,14 +46,9 @@ class Display:
     figure_: "Figure"
 
     def plot(self, ax: "Axes | None" = None, *, title: str | None = None) -> Self:
-        """Draw the display.
+        """Draw the display into these axes, by default of a new pyplot figure, and return it.
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new pyplot figure by default.
-        title : str, optional
-            In place of the display's own title. An empty text leaves out title and subtitle.
+        A title is used in place of the display's own; an empty text leaves out the subtitle, too.
         """
         axes = self._new_pyplot_axes() if ax is None else ax
         own_title, subtitle = self._heading()

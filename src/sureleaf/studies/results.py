@@ -119,11 +119,8 @@ class StudyResults:
         if data not in self._splits:
             rows, seed = self._rows_of(data), self._study.split_seed(data)
             self._splits[data] = [
-                (
-                    SplitFacts(split.repeat, split.fold, split.n_train, len(split.test)),
-                    _digest(split.test),
-                )
-                for split in self.design.splits(rows.truth, groups=rows.groups, seed=seed)
+                (SplitFacts(one.repeat, one.fold, one.n_train, len(one.test)), _digest(one.test))
+                for one in self.design.splits(rows.truth, groups=rows.groups, seed=seed)
             ]
         facts, test = self._splits[data][number]
         if isinstance(outcome, str):
@@ -138,10 +135,8 @@ class StudyResults:
         if not done:
             return None
         sizes = [one.model_bytes for one in done if one.model_bytes is not None]
-        return LearnerCost(
-            float(np.mean([one.seconds for one in done])),
-            float(np.mean(sizes)) if sizes else None,
-        )
+        mean_size = float(np.mean(sizes)) if sizes else None
+        return LearnerCost(float(np.mean([one.seconds for one in done])), mean_size)
 
 
 def _digest(rows: NDArray[np.int64]) -> bytes:

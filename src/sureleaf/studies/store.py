@@ -228,15 +228,9 @@ def _is_dead(worker: str) -> bool:
 class Store:
     """The cells and predictions of studies in one database.
 
-    Parameters
-    ----------
-    url : str
-        ``sqlite:///study.db``, or ``postgresql+psycopg://user@host/database``; a path alone is an
-        SQLite file.
-    lease : float
-        Seconds for which a claim holds without a sign of life.
-    create : bool
-        Make the store if there is none; else that is an error, and nothing is written.
+    The URL is ``sqlite:///study.db`` or ``postgresql+psycopg://user@host/database``; a path alone
+    is an SQLite file. A claim holds for the seconds of the lease without a sign of life. Without
+    ``create``, a store that is not there is an error, and nothing is written.
 
     Examples
     --------
@@ -396,8 +390,6 @@ class Store:
             )
         return True
 
-    # ---- studies ---------------------------------------------------------------------------------
-
     def names(self) -> list[str]:
         """Return the names of all studies."""
         with self._transaction() as connection:
@@ -431,17 +423,7 @@ class Store:
             return known
         study.check()
         rows = [_row_of(data.name, data.digest, data.labelled_rows) for data in study.data]
-        cells = [
-            {
-                "data": cell.data,
-                "learner": cell.learner,
-                "split": cell.split,
-                "key": cell.key,
-                "state": "open",
-                "attempts": 0,
-            }
-            for cell in study.cells()
-        ]
+        cells = [{**vars(cell), "state": "open", "attempts": 0} for cell in study.cells()]
         written = json.dumps(definition)
         options = json.dumps({"measures": list(study.measures), "margin": study.margin})
         with self._transaction(alone=True) as connection:
@@ -541,8 +523,6 @@ class Store:
                 raise ValueError("its fits are not those of the study")
         return rows
 
-    # ---- cells -----------------------------------------------------------------------------------
-
     def claim(self, study_id: int, worker: str) -> Claim | None:
         """Claim the next open cell; None if there is none."""
         now = time.time()
@@ -577,7 +557,7 @@ class Store:
                         attempts=row.attempts + 1,
                     )
                 )
-            return Claim(row.id, Cell(row.data, row.learner, row.split, row.key))
+            return _claim_of(row)
 
     def renew(self, claim: Claim, worker: str) -> bool:
         """Extend the lease; False if the cell belongs to another worker by now."""
@@ -594,15 +574,10 @@ class Store:
 
     def finish(self, claim: Claim, worker: str, outcome: FitOutcome) -> bool:
         """Store the predictions of a cell; False if it belongs to another worker by now."""
-        blobs, numbers = outcome.blobs(), (float(outcome.seconds), outcome.model_bytes)
-        change = self._own(claim, worker).values(
-            state="done",
-            worker=None,
-            lease_until=None,
-            seconds=numbers[0],
-            model_bytes=numbers[1],
-            checksum=_checksum(claim.cell.key, "done", None, *numbers, *blobs),
-        )
+        blobs, seconds, size = outcome.blobs(), float(outcome.seconds), outcome.model_bytes
+        checksum = _checksum(claim.cell.key, "done", None, seconds, size, *blobs)
+        cell = {"state": "done", "worker": None, "lease_until": None, "checksum": checksum}
+        change = self._own(claim, worker).values(seconds=seconds, model_bytes=size, **cell)
         with self._transaction() as connection:
             if not connection.execute(change).rowcount:
                 return False
@@ -651,8 +626,6 @@ class Store:
             done = connection.execute(_cells.update().where(*where).values(**values))
         return int(done.rowcount)
 
-    # ---- results ---------------------------------------------------------------------------------
-
     def status(self, name: str) -> StatusCounts:
         """Count the cells of a study by their state."""
         study_id = self.study_id(name)
@@ -666,15 +639,9 @@ class Store:
             by_state = {state: int(n) for state, n in connection.execute(counts)}
             n_workers, seconds = (connection.execute(one).scalar() for one in (running, mean))
         is_known = isinstance(seconds, float) and 0 <= seconds < float("inf")
-        return StatusCounts(
-            name,
-            open=by_state.get("open", 0),
-            running=by_state.get("running", 0),
-            done=by_state.get("done", 0),
-            failed=by_state.get("failed", 0),
-            workers=int(n_workers or 0),
-            mean_seconds=seconds if is_known else None,
-        )
+        counted = {state: by_state.get(state, 0) for state in ("open", "running", "done", "failed")}
+        mean_seconds = seconds if is_known else None
+        return StatusCounts(name, workers=n_workers or 0, mean_seconds=mean_seconds, **counted)
 
     def failures(self, study_id: int) -> list[Failure]:
         """Return all failed cells."""
@@ -717,8 +684,7 @@ class Store:
             .order_by(_cells.c.id)
         )
         with self._transaction() as connection:
-            rows = connection.execute(query).all()
-        return [Claim(row.id, Cell(row.data, row.learner, row.split, row.key)) for row in rows]
+            return [_claim_of(row) for row in connection.execute(query)]
 
     def raw(self, cell_id: int) -> tuple[bytes, bytes, bytes | None]:
         """Return the stored bytes of a cell's rows, classes and probabilities."""
@@ -726,6 +692,10 @@ class Store:
         with self._transaction() as connection:
             row = connection.execute(query).one()
         return row.rows, row.classes, row.probabilities
+
+
+def _claim_of(row: Any) -> Claim:
+    return Claim(row.id, Cell(row.data, row.learner, row.split, row.key))
 
 
 def _checksum(*parts: bytes | str | float | None) -> str:

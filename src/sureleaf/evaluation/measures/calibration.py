@@ -84,20 +84,17 @@ def calibration_curve(
 ) -> CalibrationCurve:
     """Return observed rates against predicted probabilities, with consistency bands.
 
+    Bins have about equally many rows. The band has quantiles of the binomial distribution at the
+    bin's mean probability, a little too wide if the probabilities inside a bin differ.
+
     Parameters
     ----------
     positive : label, optional
         The positive class; by default the second of two classes. For more classes the rate of
         correct predictions against the largest probability.
-    n_bins : int
-        Bins of about equally many rows.
-    level : float
-        Level of the band: quantiles of the binomial distribution at the bin's mean probability,
-        a little too wide if the probabilities inside a bin differ.
     repeats : float
         How often each row occurs, predicted by different models; repeats do not narrow the band.
-    truth, probabilities, sample_weight
-        As for `nce`.
+        Other parameters as for `nce`.
 
     References
     ----------

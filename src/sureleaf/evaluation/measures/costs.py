@@ -70,13 +70,8 @@ def cost(
 def decide(probabilities: ArrayLike, cost: ArrayLike, labels: Sequence[Any]) -> LabelArray:
     """Return the label of the decision with the least expected cost per row, the first of a tie.
 
-    Parameters
-    ----------
-    probabilities : array-like of shape (n, m), or (n,) for the second of two classes
-    cost : array-like of shape (m, m)
-        As for `sureleaf.measures.cost`.
-    labels : sequence of m labels
-        The classes, in the order of the columns and of the cost matrix.
+    The labels are those of the columns of the probabilities and of the cost matrix
+    (``cost[actual][predicted]``).
 
     Examples
     --------

@@ -66,22 +66,10 @@ Counted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure, and what decides its interval. All functions take `Scored` rows.
+    """A measure, and what decides its interval.
 
-    Attributes
-    ----------
-    row_values : callable, optional
-        Rows -> one number per row, whose weighted mean is the value.
-    counted : callable, optional
-        Rows -> which rows are counted, among which rows, for a rate.
-    of_counts : callable, optional
-        Confusion matrix and code of the positive class -> the value, for measures of counts.
-    defined : callable, optional
-        Rows -> whether the measure is defined for them; by default it always is.
-    low, high : float
-        The range of the measure.
-    note : str
-        What the method of every estimate says about the measure.
+    All functions take `Scored` rows, but that of counts takes a confusion matrix and the code of
+    the positive class.
 
     Examples
     --------
@@ -95,16 +83,16 @@ class Measure:
 
     name: str
     value: Callable[[Scored], float]
-    row_values: Callable[[Scored], FloatArray] | None = None
-    counted: Callable[[Scored], Counted] | None = None
+    row_values: Callable[[Scored], FloatArray] | None = None  # their weighted mean is the value
+    counted: Callable[[Scored], Counted] | None = None  # for a rate
     needs_probabilities: bool = False
     greater_is_better: bool = True
     low: float = -np.inf
     high: float = np.inf
     of_counts: Callable[[FloatArray, int], float] | None = None
-    defined: Callable[[Scored], bool] | None = None
+    defined: Callable[[Scored], bool] | None = None  # by default for any rows
     needs_cost: bool = False
-    note: str = ""
+    note: str = ""  # what the method of every estimate says about the measure
 
     @property
     def is_of_decisions(self) -> bool:

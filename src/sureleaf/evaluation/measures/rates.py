@@ -365,12 +365,8 @@ def weighted_accuracy(
 ) -> float:
     """Accuracy with a weight on each cell, (w1 a + w4 d) / (w1 a + w2 b + w3 c + w4 d).
 
-    Parameters
-    ----------
-    truth, prediction, positive, sample_weight
-        As for `precision`.
-    weights : array-like of 4 numbers
-        Weights of true positives, false negatives, false positives and true negatives.
+    The four weights are those of true positives, false negatives, false positives and true
+    negatives. Other parameters as for `precision`.
 
     Examples
     --------
