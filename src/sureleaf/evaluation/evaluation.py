@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import FloatArray, IntArray, LabelArray, check_level
-from sureleaf.errors import InvalidArgumentError, MissingPackageError
+from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.evaluation import store, valid_intervals
 from sureleaf.evaluation.boundary_variance import Boundary, boundary_of
 from sureleaf.evaluation.designs import Design
@@ -68,19 +68,11 @@ class Predictions:
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingPackageError("to_pandas needs pandas: pip install pandas") from None
-        return pd.DataFrame(self._columns())
+        return optional_library("pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
         """Return a polars data frame."""
-        try:
-            import polars as pl
-        except ImportError:
-            raise MissingPackageError("to_polars needs polars: pip install polars") from None
-        return pl.DataFrame(self._columns())
+        return optional_library("polars").DataFrame(self._columns())
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ class Outcome:
     prediction: IntArray
     probabilities: FloatArray | None
     failure: str | None = None
+    model: Any = None  # if it is kept
 
 
 def check_estimator(estimator: Any) -> None:
@@ -231,8 +232,8 @@ def _all_columns(raw: FloatArray, columns: IntArray, n_classes: int) -> FloatArr
     return table
 
 
-def fit_one(fitter: Fitter, split: Split, *key: int) -> tuple[Outcome, Any]:
-    """Fit and predict one split; return the outcome and the model, None if it failed."""
+def fit_split(fitter: Fitter, split: Split, *key: int, keep_model: bool = False) -> Outcome:
+    """Fit and predict one split."""
     try:
         model = fitter.fit(split.train, *key)
         prediction, probabilities = fitter.predict_codes(model, split.test)
@@ -240,13 +241,8 @@ def fit_one(fitter: Fitter, split: Split, *key: int) -> tuple[Outcome, Any]:
         if is_interrupt(problem):
             raise
         nothing = np.empty(0, dtype=np.int64)
-        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}"), None
-    return Outcome(split, prediction, probabilities), model
-
-
-def fit_split(fitter: Fitter, split: Split, *key: int) -> Outcome:
-    """Fit and predict one split; the model is not kept."""
-    return fit_one(fitter, split, *key)[0]
+        return Outcome(split, nothing, None, f"{type(problem).__name__}: {problem}")
+    return Outcome(split, prediction, probabilities, model=model if keep_model else None)
 
 
 DEFAULT_DESIGN = KFold(10)

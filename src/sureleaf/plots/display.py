@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from sureleaf.errors import MissingPackageError
+from sureleaf.errors import optional_library
 from sureleaf.files.atomic_write import atomic_write
 
 if TYPE_CHECKING:
@@ -79,27 +79,18 @@ class Display:
         raise NotImplementedError
 
     def _new_pyplot_axes(self) -> "Axes":
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise _matplotlib_is_missing() from None
-        figure = pyplot.figure(figsize=self.figure_size(), layout="constrained", facecolor="white")
-        return figure.add_subplot()
+        make = optional_library("matplotlib.pyplot", needed=_NEEDED).figure
+        figure = make(figsize=self.figure_size(), layout="constrained", facecolor="white")
+        return cast("Axes", figure.add_subplot())
 
 
-def _matplotlib_is_missing() -> MissingPackageError:
-    return MissingPackageError(
-        "plots need matplotlib, which is not installed. Install it with: pip install matplotlib"
-    )
+_NEEDED = "to draw plots"
 
 
 def new_figure(width: float = 7.5, height: float = 4.6) -> "Figure":
     """Return an empty figure that pyplot does not manage; sizes are in inches."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise _matplotlib_is_missing() from None
-    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    make = optional_library("matplotlib.figure", needed=_NEEDED).Figure
+    return cast("Figure", make(figsize=(width, height), layout="constrained", facecolor="white"))
 
 
 def new_axes(title: str, subtitle: str = "") -> "tuple[Figure, Axes]":

@@ -22,7 +22,7 @@ from joblib.externals.loky.backend.context import get_context
 
 from sureleaf.errors import SureleafError
 from sureleaf.evaluation.designs import Split
-from sureleaf.evaluation.evaluator import Fitter, fit_one, make_fitter
+from sureleaf.evaluation.evaluator import Fitter, fit_split, make_fitter
 from sureleaf.studies.store import Claim, FitOutcome, StatusCounts, Store, StoreError, worker_name
 from sureleaf.studies.study import Cell, Limits, Study
 
@@ -50,7 +50,7 @@ class Calculator:
         except Exception as problem:  # a learner that cannot be made is an outcome, too
             return f"{type(problem).__name__}: {problem}"
         split = self._splits[cell.split]
-        outcome, model = fit_one(fitter, split, 0)
+        outcome = fit_split(fitter, split, 0, keep_model=True)
         if outcome.failure is not None:
             return outcome.failure
         return FitOutcome(
@@ -58,7 +58,7 @@ class Calculator:
             classes=np.asarray(outcome.prediction, dtype=np.int64),
             probabilities=outcome.probabilities,
             seconds=time.perf_counter() - started,
-            model_bytes=_size(model),
+            model_bytes=_size(outcome.model),
         )
 
     def _fitter_of(self, cell: Cell) -> Fitter:
