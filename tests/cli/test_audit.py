@@ -102,16 +102,6 @@ def test_a_page_is_written_in_addition_to_the_text_or_the_json(capsys, files):
     assert document["answer"]["headline"] in text
 
 
-@pytest.mark.parametrize("output", ["unseen.csv", "tree.skops", "nowhere/audit.html"])
-def test_a_page_needs_a_folder_and_cannot_overwrite_its_inputs(capsys, files, output):
-    arguments = ("audit", files / "tree.skops", files / "unseen.csv", "-t", "kind")
-    before = (files / "unseen.csv").read_bytes()
-    code, out, err = run(capsys, *arguments, "-o", files / output)
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert (files / "unseen.csv").read_bytes() == before
-
-
 def test_segments_named_columns_and_another_model(capsys, tmp_path):
     rng = np.random.default_rng(0)
     n = 1200

@@ -17,17 +17,6 @@ def test_curve_has_the_measure_at_each_size(data: Path, capsys: pytest.CaptureFi
     assert [point["rows"] for point in result["points"]] == [20, 70, 120, 132]
 
 
-def test_a_curve_stops_where_the_measure_does_not_change(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["curve", data, "-t", "class", "--repeats", 3, "--sizes", "20x2", "--json"]
-    result = json.loads(run(capsys, *arguments, "--stop", "no-change=1")[1])
-    assert [point["rows"] for point in result["points"]] == [20, 40]
-    assert "the mean changed by" in result["stopped"]
-    result = json.loads(run(capsys, *arguments, "--stop", "gain=2")[1])
-    assert "less than 2" in result["stopped"]
-
-
 @pytest.mark.parametrize(
     ("option", "message"),
     [

@@ -35,17 +35,6 @@ def test_the_leaves_with_most_rows_are_shown_and_the_others_are_counted(capsys, 
     assert "more lea" not in every
 
 
-def test_a_saved_tree_has_the_leaves_of_the_fit(capsys, tmp_path):
-    path = str(tmp_path / "model.sureleaf")
-    assert run(capsys, "fit", LABOR, "--tree", "c45", "--target", "class", "-o", path)[0] == 0
-    saved = run(capsys, "leaves", path, "--json")
-    assert saved == run(capsys, "leaves", LABOR, "--tree", "c45", "--target", "class", "--json")
-    run(capsys, "fit", LABOR, "--target", "class", "-o", path, "--bagged", "2")
-    code, _, err = run(capsys, "leaves", path)
-    assert code == 2
-    assert "needs a model of one tree; got model.sureleaf with a BaggedTreesClassifier" in err
-
-
 @pytest.mark.parametrize("method", ["mle", "blend", "entropic"])
 def test_a_saved_tree_and_its_table_have_the_same_levels_of_training_rows(capsys, tmp_path, method):
     path = str(tmp_path / "model.sureleaf")

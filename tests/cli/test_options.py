@@ -8,7 +8,6 @@ import pytest
 
 from sureleaf import TreeClassifier
 from sureleaf.cli.options import (
-    check_output,
     read_cost,
     read_csv_format,
 )
@@ -72,21 +71,6 @@ def test_a_cost_matrix_is_read_from_text_json_or_a_file(tmp_path: Path) -> None:
     assert read_cost("0,2;7,0", labels) == read_cost("[[0,2],[7,0]]", labels) == [[0, 2], [7, 0]]
 
 
-def test_a_file_that_is_read_is_never_replaced(tmp_path: Path) -> None:
-    data, link = tmp_path / "data.csv", tmp_path / "link.csv"
-    data.write_text("a\n1\n")
-    link.symlink_to(data)
-    for output in (data, link):
-        with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
-            check_output(output, data)
-    check_output(tmp_path / "new", data)
-    with pytest.raises(InvalidArgumentError, match=r"must not replace new"):
-        check_output(tmp_path / "new", tmp_path / "new")  # two results, of which one would be lost
-    with pytest.raises(InvalidArgumentError, match=r"must not replace data.csv"):
-        check_output(data, tmp_path)  # a folder that is read
-    check_output(data, "0,5;1,0", "x" * 10_000, None)
-
-
 def test_every_command_that_writes_protects_its_input(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,22 +96,6 @@ def test_every_command_that_writes_protects_its_input(
         assert "the result must not replace" in err
     assert (rows.read_bytes(), model.read_bytes()) == before
     assert (costs.read_text(), other.read_bytes()) == ("0,5;1,0", model.read_bytes())
-
-
-def test_odd_delimiters_and_encodings_are_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for option, values in {
-        "delimiter": ["é", "\x00", "\u202e", "ab", '"', "\n"],
-        "encoding": ["rot13", "base64", "hex", "nonsense", "undefined", "\x00"],
-    }.items():
-        for value in values:
-            setting = f"{option}={value}"
-            code, out, err = run(
-                capsys, "rank", folder / "rows.csv", "-t", "class", "--csv", setting
-            )
-            assert (code, out, err.count("\n")) == (2, "", 1)
-            assert option in err
 
 
 @pytest.mark.parametrize("number", ["-1", "4294967296", "9" * 30])

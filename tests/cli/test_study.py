@@ -129,21 +129,3 @@ def test_a_store_that_is_named_wrongly_is_not_made(finished: Path, tmp_path: Pat
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "typo.db does not exist" in done.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_study_file_that_is_missing_is_named(tmp_path: Path) -> None:
-    done = sureleaf_here("study", "run", str(tmp_path / "none.toml"))
-    assert done.returncode == 2
-    assert "does not exist" in done.stderr
-    assert not (tmp_path / "none.db").exists()
-
-
-def test_a_data_file_that_has_changed_is_named(finished: Path) -> None:
-    rows = finished.parent / "second.csv"
-    before = rows.read_text()
-    rows.write_text(before.replace("yes", "no", 1))
-    done = sureleaf_here("study", "run", str(finished))
-    rows.write_text(before)
-    assert done.returncode == 2
-    message = " ".join(done.stderr.split())
-    assert "the data set 'second' has changed since the study 'two tables' was begun" in message

@@ -80,12 +80,6 @@ def test_update_says_which_leaves_change_and_whether_to_regrow(capsys, files):
     assert (code, "--regrow" in err) == (2, True)
 
 
-def test_diff_of_a_tree_with_itself_says_so(capsys, files):
-    code, out, _ = run(capsys, "diff", files["tree"], files["tree"])
-    assert code == 0
-    assert "The two trees are the same" in out
-
-
 def test_diff_is_a_gate(capsys, files):
     arguments = ("diff", files["tree"], files["wrong"], files["rows"])
     code, out, _ = run(capsys, *arguments, "-t", "y", "--gate")

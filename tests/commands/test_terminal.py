@@ -1,5 +1,4 @@
 import io
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import TreeClassifier, audit, compare, evaluate
 from sureleaf.commands.terminal import (
-    FittedTable,
     interval_bar,
     show_audit,
     show_certificate,
@@ -20,7 +18,6 @@ from sureleaf.commands.terminal import (
     show_guaranteed,
     show_leaves,
     show_report,
-    sparkline,
 )
 from sureleaf.designs import Bootstrap, KFold
 from sureleaf.formatting import NOTHING
@@ -143,16 +140,6 @@ def test_certificates_and_audits_show_every_number_whole(width: int) -> None:
     assert "…" not in text + shown
 
 
-def test_class_names_wrap_between_words_before_a_column_of_numbers_is_cut() -> None:
-    table = FittedTable("leaf", "class", "a", "b", wrapped="class", dispensable=("b",))
-    table.add_row("1", "a rather long name of a class", "0.123-0.456", "1,234,567")
-    wide, narrow = printed([table], 80), printed([table], 34)
-    assert "a rather long name of a class  0.123-0.456  1,234,567" in wide
-    assert "Too narrow here to show: b" in narrow
-    assert "0.123-0.456" in narrow
-    assert {"rather", "long", "name", "class"} <= set(narrow.split())
-
-
 def _guaranteed(confidence: float, *, cost: Any = None) -> str:
     X, y = mixed()
     model = TreeClassifier(levels_from="honest", cost=cost, random_state=0).fit(X, y)
@@ -190,12 +177,6 @@ def test_the_answer_of_a_report_is_whole_at_any_width(width: int) -> None:
     text = " ".join(printed(show_report(report.document), width).split())
     for sentence in report.sentences:
         assert " ".join(sentence.split()) in text
-
-
-def test_values_that_are_none_are_blank() -> None:
-    assert sparkline([1.0, math.nan, 2.0])[1] == " "
-    assert sparkline([math.inf]) == " "
-    assert sparkline([]) == ""
 
 
 def test_a_bar_has_the_width_asked_for_and_its_value_inside() -> None:

@@ -208,10 +208,11 @@ def _show_results(
 ) -> None:
     """Show the comparisons of the first classifier with the others."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.commands import json_values, terminal
+    from sureleaf.commands import terminal
+    from sureleaf.model.column_table import json_value
 
     if as_json:
-        values = [json_values.comparison_values(result) for result in results]
+        values = [json_value(result.to_dict()) for result in results]
         named = dict(zip(models[1:], values, strict=False))
         show_json(values[0] if len(values) == 1 else {"first": models[0], "comparisons": named})
         return
@@ -279,12 +280,13 @@ def _compare_reports(
 def _show_gate(result: "Comparison", *, gate: bool, as_json: bool) -> None:
     """Show the comparison of two reports; as a gate, exit with 1 if the new tree is worse."""
     from sureleaf.cli.output import show, show_json
-    from sureleaf.commands import json_values, terminal
+    from sureleaf.commands import terminal
+    from sureleaf.model.column_table import json_value
 
     passed = result.verdict != "worse"
     if as_json:
         outcome = {"gate": "passed" if passed else "failed"} if gate else {}
-        show_json(json_values.comparison_values(result) | outcome)
+        show_json(json_value(result.to_dict()) | outcome)
     else:
         worse = f"worse by more than {result.margin:.3g}" if result.margin else "worse"
         text = f"Gate: passed (not shown to be {worse})" if passed else f"Gate: failed ({worse})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sureleaf.model.column_table import json_value
 
 if TYPE_CHECKING:
-    from sureleaf.comparison import Comparison, ManyComparison
+    from sureleaf.comparison import ManyComparison
     from sureleaf.estimators import TreeClassifier
     from sureleaf.estimators.column_ranking import ColumnRanking
     from sureleaf.evaluation.bootstrap_errors import BootstrapError
@@ -124,12 +124,6 @@ def evaluation_values(
         return values
     failures = {str(number): why for number, why in errors.failures.items()}
     return values | {"bootstrap_error": json_value(vars(errors) | {"failures": failures})}
-
-
-def comparison_values(comparison: "Comparison") -> Values:
-    """Return a comparison of two classifiers."""
-    values: Values = json_value(comparison.to_dict())
-    return values
 
 
 def many_values(

@@ -56,12 +56,11 @@ def _rate(values: Sequence[str], level: float, rows: int | None) -> PublishedTes
 
 def _rates(values: Sequence[str], level: float, rows: int | None) -> PublishedTest:
     (e1, n1), (e2, n2) = map(_read_rate, _only(values, 2, "rates 76/100 83/120"))
-    found = compare_rates(e1, n1, e2, n2, pooled=True, level=level)
     return _of_tests(
         f"rates of {percent(e1)} on {n1:,} rows and {percent(e2)} on {n2:,} other rows",
         compare_rates(e1, n1, e2, n2, level=level),
-        found,
-        "rate",
+        compare_rates(e1, n1, e2, n2, pooled=True, level=level),
+        _of_first("rate"),
     )
 
 
@@ -71,7 +70,7 @@ def _differences(values: Sequence[str], level: float, rows: int | None) -> Publi
         f"the differences of {len(numbers)} folds of one cross-validation",
         paired_t(numbers, level=level),
         paired_t(numbers, corrected=True, level=level),
-        "mean",
+        ("The mean difference is above 0", "The mean difference is below 0"),
     )
 
 
@@ -89,19 +88,19 @@ def _mcnemar(values: Sequence[str], level: float, rows: int | None) -> Published
     recommended = _method(found)
     if rows is None:
         recommended = Method("McNemar's test, mid-p", None, None, None, found.p_value)
-    answer = _sentence(found, "accuracy", has_size=rows is not None)
+    answer = _sentence(found, _of_first("accuracy"), has_size=rows is not None)
     return PublishedTest(question, level, textbook, recommended, answer, found.assumption)
 
 
 def _of_tests(
-    question: str, textbook: DifferenceTest, recommended: DifferenceTest, noun: str
+    question: str, textbook: DifferenceTest, recommended: DifferenceTest, shown: tuple[str, str]
 ) -> PublishedTest:
     return PublishedTest(
         question,
         recommended.level,
         _method(textbook),
         _method(recommended),
-        _sentence(recommended, noun),
+        _sentence(recommended, shown),
         recommended.assumption,
     )
 
@@ -110,7 +109,16 @@ def _method(test: DifferenceTest) -> Method:
     return Method(test.method, test.difference, test.low, test.high, test.p_value)
 
 
-def _sentence(test: DifferenceTest, noun: str, *, has_size: bool = True) -> str:
+def _of_first(measure: str) -> tuple[str, str]:
+    """Return what a difference above and below 0 shows."""
+    higher, lower = (
+        f"The {measure} of the first is {word} than that of the second"
+        for word in ("higher", "lower")
+    )
+    return higher, lower
+
+
+def _sentence(test: DifferenceTest, shown: tuple[str, str], *, has_size: bool = True) -> str:
     """Say what a test of "the first minus the second is 0" shows."""
     p = p_equals(test.p_value)
     size = ""
@@ -119,11 +127,7 @@ def _sentence(test: DifferenceTest, noun: str, *, has_size: bool = True) -> str:
         size = f"The true difference is {ends} ({level_percent(test.level)} interval). "
     if test.p_value > 1 - test.level:
         return f"{size}No difference is shown ({p})."
-    shown = "higher" if test.difference > 0 else "lower"
-    if noun == "mean":
-        shown = "above" if test.difference > 0 else "below"
-        return f"{size}The mean difference is {shown} 0 ({p})."
-    return f"{size}The {noun} of the first is {shown} than that of the second ({p})."
+    return f"{size}{shown[0] if test.difference > 0 else shown[1]} ({p})."
 
 
 TESTS: dict[str, Callable[[Sequence[str], float, int | None], PublishedTest]] = {

@@ -59,13 +59,11 @@ def watching(path: Path, tree: TreeClassifier, alpha: float | None = None) -> It
 def save_watch(watch: Watch, path: Path) -> None:
     """Write a watch, unless the file has changed since the watch was loaded."""
     with locked(path):
-        if os.path.lexists(path):
-            written = _checksum_of(path)
-            if written != watch.loaded_from:
-                raise InvalidArgumentError(
-                    f"{path} has changed since this watch was loaded from it, or is another watch; "
-                    "its rows would be lost. Load it again and add to that, or give another name."
-                )
+        if os.path.lexists(path) and _read(path)["checksum"] != watch.loaded_from:
+            raise InvalidArgumentError(
+                f"{path} has changed since this watch was loaded from it, or is another watch; "
+                "its rows would be lost. Load it again and add to that, or give another name."
+            )
         _write(watch, path)
 
 
@@ -76,10 +74,6 @@ def _write(watch: Watch, path: Path) -> None:
     with atomic_write(path) as file:
         file.write(f'{{"checksum":"{checksum}",\n"watch":{text}}}\n'.encode())
     watch.loaded_from = checksum
-
-
-def _checksum_of(path: Path) -> str:
-    return str(_read(path)["checksum"])
 
 
 def load_watch(path: Path, tree: TreeClassifier | None = None) -> Watch:

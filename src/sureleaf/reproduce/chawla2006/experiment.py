@@ -41,12 +41,19 @@ SMOOTHED = ("unpruned, Laplace", "unpruned, m-estimate", "bagged", "bagged, Lapl
 """The methods of Figure 3."""
 HISTOGRAMS = (BASELINE, "unpruned, Laplace", "bagged")
 """The methods of Figure 2."""
-METHODS = (
-    BASELINE,
-    *SMOOTHED,
-    *(f"pruned, {estimate}" for estimate in ("frequency", "Laplace", "m-estimate")),
-)
-_LEAF_ESTIMATES = {"frequency": "frequency", "Laplace": "laplace", "m-estimate": "m_estimate"}
+_TREES = {
+    BASELINE: (None, "frequency"),
+    "unpruned, Laplace": (None, "laplace"),
+    "unpruned, m-estimate": (None, "m_estimate"),
+    "bagged": (None, "frequency"),
+    "bagged, Laplace": (None, "laplace"),
+    "pruned, frequency": ("pessimistic", "frequency"),
+    "pruned, Laplace": ("pessimistic", "laplace"),
+    "pruned, m-estimate": ("pessimistic", "m_estimate"),
+}
+"""Method -> pruning and leaf estimate of its trees."""
+_BAGGED = ("bagged", "bagged, Laplace")
+METHODS = tuple(_TREES)
 
 MEASURES = ("NCE", "QL", "01L", "AUC")
 PAIRS = tuple((a, b) for index, a in enumerate(MEASURES) for b in MEASURES[index + 1 :])
@@ -99,24 +106,16 @@ def read_tables(paths: Sequence[Path], targets: Sequence[str]) -> list[DataSet]:
 
 
 def _learners() -> list[Learner]:
-    # Levels are not asked for. The counts of the training rows cost nothing.
-    def tree(pruning: str | None, estimate: str) -> TreeClassifier:
-        return TreeClassifier.c45(
-            pruning=pruning, leaf_estimate=_LEAF_ESTIMATES[estimate], levels_from="training"
+    learners = []
+    for method, (pruning, estimate) in _TREES.items():
+        # Levels are not asked for. The counts of the training rows cost nothing.
+        model: Any = TreeClassifier.c45(
+            pruning=pruning, leaf_estimate=estimate, levels_from="training"
         )
-
-    models: dict[str, Any] = {}
-    for method in METHODS:
-        growing, _, estimate = method.partition(", ")
-        models[method] = tree(
-            None if growing != "pruned" else "pessimistic", estimate or "frequency"
-        )
-        if growing == "bagged":
-            # The same seed gives both kinds of leaves the same bags.
-            models[method] = BaggedTreesClassifier(
-                estimator=models[method], n_estimators=_N_BAGS, random_state=0
-            )
-    return [Learner(method, model) for method, model in models.items()]
+        if method in _BAGGED:  # the same seed gives both kinds of leaves the same bags
+            model = BaggedTreesClassifier(estimator=model, n_estimators=_N_BAGS, random_state=0)
+        learners.append(Learner(method, model))
+    return learners
 
 
 def run_experiment(
