@@ -39,9 +39,7 @@ def test_the_version_is_the_package_version() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example_and_json(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_has_help_with_an_example_and_json(command, capsys):
     code, out, _ = run(capsys, command, "--help")
     assert code == 0
     assert re.search(rf"- sureleaf {command} \S", out)
@@ -64,9 +62,7 @@ def test_every_command_has_help_with_an_example_and_json(
         ),
     ],
 )
-def test_an_error_is_one_line_on_stderr_with_exit_code_2(
-    arguments: list[str], message: str
-) -> None:
+def test_an_error_is_one_line_on_stderr_with_exit_code_2(arguments, message):
     done = sureleaf_here(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -93,9 +89,7 @@ def test_a_full_disk_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (2, "sureleaf: output: No space left on device\n")
 
 
-def test_a_missing_optional_library_is_one_line_with_the_pip_command(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_missing_optional_library_is_one_line_with_the_pip_command(monkeypatch):
     # A module that is None in sys.modules cannot be imported, as if it were not installed.
     for name in ("matplotlib", "matplotlib.figure"):
         monkeypatch.setitem(sys.modules, name, None)
@@ -214,9 +208,7 @@ def test_ctrl_c_is_one_line_and_exit_code_130() -> None:
         ),
     ],
 )
-def test_an_unknown_name_is_one_line_with_a_suggestion(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_name_is_one_line_with_a_suggestion(arguments, message, capsys):
     code, _, err = run(capsys, arguments[0], str(LABOR), *arguments[1:])
     assert code == 2
     assert re.search(re.escape(message).replace(r"\.\*", ".*"), err)
@@ -247,9 +239,7 @@ def test_csv_warnings_are_one_line_each(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_the_shell_completes_commands_and_words(
-    line: str, words: list[str] | str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_completes_commands_and_words(line, words, monkeypatch):
     typed = line.replace("DATA", str(LABOR))
     monkeypatch.setenv("_SURELEAF_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", typed)
@@ -271,25 +261,19 @@ def test_the_shell_completes_commands_and_words(
         ("study", "run", "s.toml", "--store", ""),
     ],
 )
-def test_an_empty_name_of_a_file_is_not_this_folder(
-    arguments: tuple[object, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_name_of_a_file_is_not_this_folder(arguments, capsys):
     code, out, err = run(capsys, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "an argument must not be empty; got one after" in err
 
 
-def test_a_column_and_a_cell_may_be_empty_texts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_column_and_a_cell_may_be_empty_texts(tmp_path, capsys):
     rows = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"": ["u", "v"] * 10, "n": range(20), "y": ["a", "b"] * 10}), rows)
     assert run(capsys, "leaves", rows, "-t", "y", "--drop", "", "--csv", "missing=")[0] == 0
 
 
-def test_ctrl_c_while_a_library_makes_a_class_is_an_interrupt(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_while_a_library_makes_a_class_is_an_interrupt(capsys, monkeypatch):
     def raise_as_python_does(*_: object) -> None:
         try:
             raise KeyboardInterrupt

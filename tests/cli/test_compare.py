@@ -15,9 +15,7 @@ from sureleaf.evaluation.evaluation import Evaluation
 from tests.cli.command import run
 
 
-def test_saved_evaluations_are_compared(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_saved_evaluations_are_compared(data, tmp_path, capsys):
     paths = [tmp_path / "first.eval", tmp_path / "second.eval"]
     for model, path in zip(("TreeClassifier", "TreeClassifier(max_depth=1)"), paths, strict=True):
         run(capsys, "evaluate", data, "-t", "class", "-m", model, "--save", path)
@@ -62,9 +60,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 NAMES = ["TreeClassifier", "TreeClassifier(max_depth=1)", "sklearn.naive_bayes.GaussianNB"]
 
 
-def test_several_tables_are_compared_by_ranks(
-    tables: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_tables_are_compared_by_ranks(tables, capsys):
     arguments = ["compare", *tables, "-t", "kind", "--folds", 3]
     arguments += [part for name in NAMES for part in ("-m", name)]
     result = json.loads(run(capsys, *arguments, "--json")[1])
@@ -94,9 +90,7 @@ def test_several_models_on_one_table_are_compared_with_the_first_at_a_stricter_l
     assert all(each["level"] == 0.975 for each in result["comparisons"].values())
 
 
-def test_codes_are_categories_on_request_and_in_later_files(
-    tables: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_codes_are_categories_on_request_and_in_later_files(tables, tmp_path, capsys):
     path = tmp_path / "model.sureleaf"
     code, _, _ = run(capsys, "fit", tables[0], "-t", "kind", "-o", path, "--categorical", "code")
     assert code == 0
@@ -114,9 +108,7 @@ def test_codes_are_categories_on_request_and_in_later_files(
     assert "--categorical must be a column of table0.csv; got 'cod'. Did you mean 'code'?" in err
 
 
-def test_an_evaluation_by_bootstrap_shows_every_bootstrap_error(
-    tables: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_evaluation_by_bootstrap_shows_every_bootstrap_error(tables, capsys):
     arguments = ["evaluate", tables[0], "-t", "kind", "-m", "TreeClassifier(max_depth=2)"]
     arguments += ["--design", "bootstrap", "--repeats", 10, "--seed", 3]
     found = json.loads(run(capsys, *arguments, "--json")[1])["bootstrap_error"]
@@ -135,9 +127,7 @@ def test_an_evaluation_by_bootstrap_shows_every_bootstrap_error(
     assert f"{expected.standard_errors['plain']:.4f}" in text
 
 
-def test_every_table_may_have_a_target_of_its_own(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_table_may_have_a_target_of_its_own(data, tmp_path, capsys):
     header, rows = data.read_text(encoding="utf-8").split("\n", 1)
     other = tmp_path / "other.csv"
     other.write_text(f"{header.replace('class', 'kind')}\n{rows}", encoding="utf-8")

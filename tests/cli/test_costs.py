@@ -34,9 +34,7 @@ def test_fit_stores_the_costs(costed: Path) -> None:
     assert sureleaf.load(costed).cost == MATRIX
 
 
-def test_a_fitted_model_is_decided_by_its_costs_everywhere(
-    folder: Path, costed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_fitted_model_is_decided_by_its_costs_everywhere(folder, costed, capsys):
     model = sureleaf.load(costed)
     wanted = model.predict(columns(folder, model)).tolist()
     output = folder / "costed.csv"
@@ -47,9 +45,7 @@ def test_a_fitted_model_is_decided_by_its_costs_everywhere(
     assert "cheapest" in run(capsys, "leaves", costed)[1]
 
 
-def test_a_model_without_costs_can_be_decided_by_them(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_without_costs_can_be_decided_by_them(folder, capsys):
     model = sureleaf.load(folder / "m")
     decided = model.with_cost(MATRIX)
     X = columns(folder, model)
@@ -77,9 +73,7 @@ def test_compare_fits_trees_for_the_costs(data: Path, capsys: pytest.CaptureFixt
     assert json.loads(out)["difference"] != 0
 
 
-def test_plan_at_costs_is_the_sample_size_at_their_threshold(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_plan_at_costs_is_the_sample_size_at_their_threshold(capsys):
     by_cost = run(capsys, "plan", "--p-max", "0.2", "--cost", "0,1;5,0", "--json")[1]
     wanted = levels.sample_size(0.2, confidence=0.95, threshold=1 / 6)
     assert json.loads(by_cost)["rows_needed"] == wanted
@@ -101,9 +95,7 @@ def test_texts_about_costs_name_decisions(data: Path, capsys: pytest.CaptureFixt
     assert "predicted class" not in " ".join(out.split())
 
 
-def test_an_evaluation_at_costs_states_the_cheapest_single_decision(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_evaluation_at_costs_states_the_cheapest_single_decision(data, capsys):
     _, out, _ = run(capsys, "evaluate", data, "-t", "class", "--cost", "0,5;1,0", "--folds", 3)
     labels = [label for label in pyarrow.csv.read_csv(data)["class"].to_pylist() if label]
     first, second = sorted(set(labels))

@@ -26,9 +26,7 @@ def test_curve_has_the_measure_at_each_size(data: Path, capsys: pytest.CaptureFi
         (("--stop", "gain=x"), "--stop gain= must be a number, such as gain=0.005; got 'x'"),
     ],
 )
-def test_sizes_and_stops_that_are_none_are_named(
-    option: tuple[str, str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sizes_and_stops_that_are_none_are_named(option, message, data, capsys):
     code, _, err = run(capsys, "curve", data, "-t", "class", *option)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err
@@ -47,9 +45,7 @@ def test_sizes_and_stops_that_are_none_are_named(
         (("fit", "--bagged", 1_000_001, "-o", "never.sureleaf"), "at most 1000000; got 1000001"),
     ],
 )
-def test_numbers_without_an_end_are_refused_in_one_line(
-    arguments: tuple[object, ...], message: str, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_without_an_end_are_refused_in_one_line(arguments, message, data, capsys):
     command, *options = arguments
     code, out, err = run(capsys, command, data, "-t", "class", *options)
     assert (code, out, err.count("\n")) == (2, "", 1)

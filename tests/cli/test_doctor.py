@@ -4,8 +4,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from sureleaf.cli import doctor
 from tests.cli.command import run, sureleaf_here
 
@@ -26,9 +24,7 @@ def test_json_has_the_versions_and_every_check() -> None:
     assert {check["name"] for check in values["checks"]} == set(doctor.CHECKS)
 
 
-def test_what_does_not_work_is_named_with_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_does_not_work_is_named_with_exit_code_1(monkeypatch, capsys):
     def broken() -> str:
         raise ImportError("no [kernel] here")
 

@@ -15,9 +15,7 @@ def columns(data: Path) -> list[str]:
     return [str(data), "--target", "class", "--group", "site", "--weight", "mass"]
 
 
-def test_evaluate_shows_intervals_bars_and_the_number_of_rows_left_out(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evaluate_shows_intervals_bars_and_the_number_of_rows_left_out(data, capsys):
     code, out, _ = run(capsys, "evaluate", data, "--target", "class")
     assert code == 0
     text = " ".join(out.split())
@@ -28,9 +26,7 @@ def test_evaluate_shows_intervals_bars_and_the_number_of_rows_left_out(
     assert "2 rows without a label are left out" in out
 
 
-def test_the_json_of_evaluate_has_every_measure(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_json_of_evaluate_has_every_measure(data, capsys):
     _, out, _ = run(
         capsys, "evaluate", *columns(data), "--positive", "no", "--cost", "0,1;5,0", "--json"
     )
@@ -42,9 +38,7 @@ def test_the_json_of_evaluate_has_every_measure(
 
 
 @pytest.mark.parametrize("design", ["holdout", "repeated", "leave-one-out", "bootstrap"])
-def test_every_design_can_be_chosen(
-    design: str, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_design_can_be_chosen(design, data, capsys):
     arguments = ["--design", design, "--folds", 3, "--repeats", 3, "--json"]
     if design == "leave-one-out":
         arguments += ["--group", "site"]
@@ -58,53 +52,42 @@ def test_every_design_can_be_chosen(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "DATA", "-t", "klass"], "--target must be a column of rows.csv; got 'klass'"),
-        (["evaluate", "DATA", "-t", "class", "--design", "cv"], "--design must be one of kfold"),
+        ("evaluate DATA -t klass", "--target must be a column of rows.csv; got 'klass'"),
+        ("evaluate DATA -t class --design cv", "--design must be one of kfold"),
+        ("evaluate DATA -t class --cost a", "--cost must have one row per actual class"),
         (
-            ["evaluate", "DATA", "-t", "class", "--cost", "a"],
-            "--cost must have one row per actual class",
-        ),
-        (
-            ["evaluate", "DATA", "-t", "class", "--positive", "x"],
+            "evaluate DATA -t class --positive x",
             "--positive must be a label of the target; got 'x'",
         ),
+        ("evaluate DATA -t class --tree c4", "--tree must be default, c45 or PARAMETER=VALUE"),
         (
-            ["evaluate", "DATA", "-t", "class", "--tree", "c4"],
-            "--tree must be default, c45 or PARAMETER=VALUE",
-        ),
-        (
-            ["evaluate", "DATA", "-t", "class", "-m", "TreeClassifier", "--max-leaves", "3"],
+            "evaluate DATA -t class -m TreeClassifier --max-leaves 3",
             "--max-leaves cannot be used with --model",
         ),
         (
-            ["evaluate", "DATA", "-t", "class", "-m", "Nope"],
+            "evaluate DATA -t class -m Nope",
             "--model must be a classifier with its parameters, such as TreeClassifier",
         ),
         (
-            ["evaluate", "DATA", "-t", "class", "--design", "kfold=0.2"],
+            "evaluate DATA -t class --design kfold=0.2",
             "--design kfold has no share of test rows; got 'kfold=0.2'",
         ),
-        (["evaluate", "nowhere.csv", "-t", "class"], "there is no file 'nowhere.csv'"),
+        ("evaluate nowhere.csv -t class", "there is no file 'nowhere.csv'"),
         (
-            ["compare", "DATA", "-t", "class", "-m", "TreeClassifier"],
+            "compare DATA -t class -m TreeClassifier",
             "compare needs a table with --target and --model twice, or two saved evaluations or "
             "reports; got 1 file, 1 model and a target.",
         ),
-        (["compare", "a.json", "b.json", "--design", "holdout"], "--design goes with a table"),
-        (["compare", "a.eval", "b.eval", "-t", "class"], "--target goes with a table"),
-        (["compare", "a.eval", "b.eval", "-m", "x"], "--model goes with a table"),
-        (["compare", "a.eval", "b.eval", "--folds", "5"], "--folds goes with a table"),
-        (
-            ["curve", "DATA", "-t", "class", "--measure", "cost"],
-            "The measure 'cost' needs a cost matrix",
-        ),
-        (["curve", "DATA", "-t", "class", "--sizes", "9999x2"], "start must be at most"),
+        ("compare a.json b.json --design holdout", "--design goes with a table"),
+        ("compare a.eval b.eval -t class", "--target goes with a table"),
+        ("compare a.eval b.eval -m x", "--model goes with a table"),
+        ("compare a.eval b.eval --folds 5", "--folds goes with a table"),
+        ("curve DATA -t class --measure cost", "The measure 'cost' needs a cost matrix"),
+        ("curve DATA -t class --sizes 9999x2", "start must be at most"),
     ],
 )
-def test_errors_of_evaluate_compare_and_curve_are_one_line(
-    arguments: list[str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = [str(data) if word == "DATA" else word for word in arguments]
+def test_errors_of_evaluate_compare_and_curve_are_one_line(arguments, message, data, capsys):
+    words = [str(data) if word == "DATA" else word for word in arguments.split()]
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, "")
     assert err.startswith(f"sureleaf: {message}")
@@ -120,9 +103,7 @@ def test_errors_of_evaluate_compare_and_curve_are_one_line(
         (["--save", "-"], "written to a file"),
     ],
 )
-def test_impossible_options_of_an_evaluation_are_one_line(
-    arguments: list[str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_impossible_options_of_an_evaluation_are_one_line(arguments, message, data, capsys):
     code, out, err = run(capsys, "evaluate", data, "--target", "class", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err

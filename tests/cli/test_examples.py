@@ -108,13 +108,7 @@ def can_run(example: str) -> bool:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_examples_of_a_command_run(
-    command: str,
-    example_files: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_examples_of_a_command_run(command, example_files, tmp_path, capsys, monkeypatch):
     folder = shutil.copytree(example_files, tmp_path / "files")  # examples write the same names
     monkeypatch.chdir(folder)
     runnable = [line for line in examples(command) if can_run(line)]
@@ -159,12 +153,7 @@ def documented_keys() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("command", JSON)
-def test_json_has_the_documented_keys(
-    command: str,
-    example_files: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_json_has_the_documented_keys(command, example_files, capsys, monkeypatch):
     monkeypatch.chdir(example_files)
     code, out, _ = run(capsys, *JSON[command].split(), "--json")
     assert code == 0

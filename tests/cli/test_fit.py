@@ -2,10 +2,8 @@
 
 import json
 import warnings
-from pathlib import Path
 
 import pyarrow.parquet as pq
-import pytest
 
 import sureleaf
 from sureleaf import TreeClassifier
@@ -14,9 +12,7 @@ from tests.cli.fitted_rows import make_rows
 from tests.scale.tables import few_valued_table
 
 
-def test_fit_saves_the_model_that_the_library_fits(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fit_saves_the_model_that_the_library_fits(folder, tmp_path, capsys):
     options = ["--tree", "c45", "--tree", "max_depth=3", "--drop", "id"]
     for setting in (
         *("criterion=gini", "min_samples_leaf=9", "pruning=none", "leaf_estimate=laplace"),
@@ -46,9 +42,7 @@ def test_fit_saves_the_model_that_the_library_fits(
     assert result["columns"] == ["size", "code", "late"]
 
 
-def test_fit_prints_a_summary(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fit_prints_a_summary(folder, tmp_path, capsys):
     arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", "-o", tmp_path / "m"]
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
@@ -68,17 +62,13 @@ def test_fit_prints_a_summary(
     assert len(sureleaf.load(tmp_path / "m").trees_) == 3
 
 
-def test_training_levels_are_not_stated_for_unseen_rows(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_training_levels_are_not_stated_for_unseen_rows(folder, tmp_path, capsys):
     arguments = ["fit", folder / "rows.csv", "-t", "class", "--drop", "id", "-o", tmp_path / "m"]
     code, out, _ = run(capsys, *arguments, "--levels-from", "training")
     assert (code, "training levels: utility" in out, "expected to" in out) == (0, True, False)
 
 
-def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(tmp_path, capsys):
     rows = few_valued_table(300)
     (tmp_path / "parts").mkdir()
     for start in (0, 200):
@@ -99,9 +89,7 @@ def test_fit_reads_a_folder_in_batches_and_predict_reads_it_too(
     assert pq.read_table(predictions)["prediction"].to_pylist() == exact.predict(X).tolist()
 
 
-def test_memory_and_bad_options_of_a_fit_in_batches(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_memory_and_bad_options_of_a_fit_in_batches(folder, tmp_path, capsys):
     path = tmp_path / "m.sureleaf"
     start = ("fit", folder / "rows.csv", "-t", "class", "-o", path)
     code, _, _ = run(capsys, *start, "--memory", "1GB", "--tree", "c45")
@@ -117,9 +105,7 @@ def test_memory_and_bad_options_of_a_fit_in_batches(
         assert message in err
 
 
-def test_german_numbers_are_read_and_a_target_with_spaces_is_quoted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_german_numbers_are_read_and_a_target_with_spaces_is_quoted(tmp_path, capsys):
     path = tmp_path / "customers.csv"
     rows = [f"{1 + i // 10}.{100 + i},50;{'yes' if i < 30 else 'no'}" for i in range(60)]
     path.write_text("\n".join(["sum;good customer?", *rows, ""]))

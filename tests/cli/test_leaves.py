@@ -115,9 +115,7 @@ def test_a_saved_tree_with_training_levels_does_not_claim_them_for_unseen_rows(c
 @pytest.mark.parametrize(
     "kind", [pa.duration("s"), pa.time32("s"), pa.timestamp("ns"), pa.date32()], ids=str
 )
-def test_labels_that_json_has_no_type_for_are_text(
-    kind: pa.DataType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_that_json_has_no_type_for_are_text(kind, tmp_path, capsys):
     labels = pa.array([0, 1] * 10, pa.int32())
     labels = (labels if kind.bit_width == 32 else labels.cast(pa.int64())).cast(kind)
     if kind == pa.timestamp("ns"):
@@ -132,9 +130,7 @@ def test_labels_that_json_has_no_type_for_are_text(
     assert all(isinstance(label, str) for label in classes)
 
 
-def test_a_weight_of_dates_of_other_millennia_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_weight_of_dates_of_other_millennia_is_one_line(tmp_path, capsys):
     far = pa.array([-(2**62)] * 20).cast(pa.timestamp("ms"))
     rows = pa.table({"n": list(range(20)), "y": ["a", "b"] * 10, "w": far})
     with pa.ipc.new_file(tmp_path / "rows.arrow", rows.schema) as file:

@@ -52,9 +52,7 @@ def test_a_wrong_setting_of_a_csv_file_is_named(settings: list[str], message: st
         read_csv_format(settings)
 
 
-def test_help_shows_a_type_only_for_options_that_take_a_value(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_help_shows_a_type_only_for_options_that_take_a_value(capsys):
     for words in (["fit"], ["study", "run"], []):
         out = run(capsys, *words, "--help")[1]
         assert "--help" in out
@@ -71,9 +69,7 @@ def test_a_cost_matrix_is_read_from_text_json_or_a_file(tmp_path: Path) -> None:
     assert read_cost("0,2;7,0", labels) == read_cost("[[0,2],[7,0]]", labels) == [[0, 2], [7, 0]]
 
 
-def test_every_command_that_writes_protects_its_input(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_that_writes_protects_its_input(folder, tmp_path, capsys):
     rows, model = folder / "rows.csv", folder / "m"
     costs, other = tmp_path / "costs", tmp_path / "other"
     costs.write_text("0,5;1,0")
@@ -99,18 +95,14 @@ def test_every_command_that_writes_protects_its_input(
 
 
 @pytest.mark.parametrize("number", ["-1", "4294967296", "9" * 30])
-def test_a_seed_that_scikit_learn_cannot_take_is_one_line(
-    number: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_seed_that_scikit_learn_cannot_take_is_one_line(number, folder, capsys):
     code, out, err = run(capsys, "evaluate", folder / "rows.csv", "-t", "class", "--seed", number)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"--seed must be a whole number from 0 to 4294967295; got {number}" in err
 
 
 @pytest.mark.parametrize("number", ["0", "1001", "9" * 30, "-" + "9" * 30])
-def test_a_number_of_jobs_that_no_machine_has_is_one_line(
-    number: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_number_of_jobs_that_no_machine_has_is_one_line(number, folder, capsys):
     code, out, err = run(capsys, "evaluate", folder / "rows.csv", "-t", "class", "--jobs", number)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"up to 1,000; got {number}" in err
@@ -123,8 +115,6 @@ def test_a_cost_that_no_number_holds_is_named(text: str, tmp_path: Path) -> None
         read_cost(str(tmp_path / "costs"))
 
 
-def test_the_leaves_of_a_file_that_is_not_there_are_one_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_leaves_of_a_file_that_is_not_there_are_one_line(capsys):
     code, _, err = run(capsys, "leaves", "no-such.sureleaf")
     assert (code, err) == (2, "sureleaf: there is no file 'no-such.sureleaf'. Check its name.\n")

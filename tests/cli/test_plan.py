@@ -68,9 +68,7 @@ def test_a_node_and_a_test_can_be_planned_at_once() -> None:
         ("--difference 0.05 --level 95", "level must be between 0 and 1; got 95.0"),
     ],
 )
-def test_an_option_that_the_question_does_not_read_is_an_error(
-    arguments: str, message: str
-) -> None:
+def test_an_option_that_the_question_does_not_read_is_an_error(arguments, message):
     done = sureleaf("plan", *arguments.split())
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr

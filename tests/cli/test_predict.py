@@ -79,9 +79,7 @@ def test_predictions_do_not_depend_on_formats_or_batches(
     check(predictions, model, rows)
 
 
-def test_predictions_of_bagged_trees_have_agreement(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_predictions_of_bagged_trees_have_agreement(folder, tmp_path, capsys):
     path = tmp_path / "bag.sureleaf"
     run(capsys, "fit", folder / "rows.csv", "-t", "class", "-o", path, "--bagged", 3, "--id", "id")
     run(capsys, "predict", path, folder / "rows.csv", "-o", tmp_path / "out.parquet")
@@ -93,9 +91,7 @@ def test_predictions_of_bagged_trees_have_agreement(
     np.testing.assert_array_equal(predictions["utility"].to_numpy(), levels.utility)
 
 
-def test_rows_below_the_confidence_get_no_prediction(
-    folder: Path, model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_below_the_confidence_get_no_prediction(folder, model, tmp_path, capsys):
     path = tmp_path / "out.parquet"
     rows = make_rows().select(["size", "code", "late"])
     second = float(np.unique(model.predict_levels(rows).confidence)[1])
@@ -117,9 +113,7 @@ def test_rows_below_the_confidence_get_no_prediction(
     )
 
 
-def test_unseen_categories_are_counted_in_a_note(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unseen_categories_are_counted_in_a_note(folder, tmp_path, capsys):
     (tmp_path / "new.csv").write_text("size,code,late\n1,y,\n2,1,\n3,z,\n")
     arguments = ["predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
     code, _, err = run(capsys, *arguments)
@@ -128,9 +122,7 @@ def test_unseen_categories_are_counted_in_a_note(
     assert json.loads(run(capsys, *arguments, "--json")[1])["unseen"] == {"code": 2}
 
 
-def test_a_file_without_rows_gives_a_file_without_rows(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_without_rows_gives_a_file_without_rows(folder, tmp_path, capsys):
     (tmp_path / "new.csv").write_text("size,code,late,id\n")
     code, _, _ = run(
         capsys, "predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "o.csv", "--keep=id"
@@ -156,15 +148,7 @@ def test_a_file_without_rows_gives_a_file_without_rows(
         ("size,code,late\n1,1,\n", ["--abstain-below", "95"], "--abstain-below must be between 0"),
     ],
 )
-def test_an_error_leaves_no_file(
-    text: str,
-    options: list[str],
-    message: str,
-    folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_error_leaves_no_file(text, options, message, folder, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("new.csv").write_text(text)
     code, out, err = run(capsys, "predict", folder / "m", "new.csv", "-o", "out.csv", *options)
@@ -217,9 +201,7 @@ def test_memory_does_not_grow_with_the_rows(model: Any, tmp_path: Path) -> None:
         (signal.SIGHUP, 129, ""),
     ],
 )
-def test_a_stopped_prediction_leaves_no_file(
-    number: int, code: int, message: str, folder: Path, tmp_path: Path
-) -> None:
+def test_a_stopped_prediction_leaves_no_file(number, code, message, folder, tmp_path):
     pipe, out = tmp_path / "pipe", tmp_path / "out"
     os.mkfifo(pipe)
     out.mkdir()
@@ -243,9 +225,7 @@ def test_a_stopped_prediction_leaves_no_file(
     assert list(out.iterdir()) == []
 
 
-def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed(
-    folder: Path,
-) -> None:
+def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed(folder):
     reader = f"head -n 3; cat {folder / 'rows.csv'} > /dev/null"
     done = subprocess.run(
         f"{SURELEAF} predict {folder / 'm'} - --keep id < {folder / 'rows.csv'} | ({reader})",
@@ -262,9 +242,7 @@ def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed
     ]
 
 
-def test_csv_text_is_no_formula_and_reads_back_exactly_and_a_note_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_csv_text_is_no_formula_and_reads_back_exactly_and_a_note_says_so(tmp_path, capsys):
     cells = ["=1+1", "+cmd", "-2", "-x", "@a", "\ttab", "'quoted", "it's", "plain", "1,5"]
     cells += ["\n=1", "＝1+1", "＠x"]  # noqa: RUF001 - the wide signs are meant
     rows = pa.table({"=id": (cells * 4)[:40], "n": list(range(40))})
@@ -308,9 +286,7 @@ def kept_columns() -> dict[str, tuple[pa.Array, str]]:
 
 
 @pytest.mark.parametrize("name", kept_columns())
-def test_a_kept_column_of_an_odd_type_is_written_or_named(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_kept_column_of_an_odd_type_is_written_or_named(name, tmp_path, capsys):
     column, possible = kept_columns()[name]
     rows = pa.table({"n": list(range(12)), name: column})
     sureleaf.TreeClassifier.c45(levels_from="training").fit(
@@ -333,9 +309,7 @@ def test_a_kept_column_of_an_odd_type_is_written_or_named(
 
 
 @pytest.mark.parametrize("first", [2**53, 2**60])
-def test_large_integers_of_a_csv_file_are_predicted_as_at_fit(
-    first: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_large_integers_of_a_csv_file_are_predicted_as_at_fit(first, tmp_path, capsys):
     """Rounded to the nearest float64, both values were one, and half of the rows were wrong."""
     rows = [f"{first + row % 2},{'no' if row % 2 else 'yes'}" for row in range(200)]
     data, model = tmp_path / "large.csv", tmp_path / "m"

@@ -62,9 +62,7 @@ def test_every_option_is_in_the_json_of_the_report(report_json: Path, data: Path
     )
 
 
-def test_the_gate_passes_an_equal_tree_and_fails_a_worse_one(
-    report_json: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_gate_passes_an_equal_tree_and_fails_a_worse_one(report_json, data, tmp_path, capsys):
     code, out, _ = run(capsys, "compare", report_json, report_json, data, "--gate")
     assert code == 0
     assert "decided_cost" in out
@@ -103,18 +101,14 @@ def test_the_gate_passes_an_equal_tree_and_fails_a_worse_one(
           "id", "--drop", "class"], "nothing to predict from"),
     ],
 )  # fmt: skip
-def test_errors_are_one_line(
-    arguments: list[str], message: str, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_one_line(arguments, message, data, capsys):
     code, _, err = run(capsys, "report", data, *arguments)
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
 
 
-def test_the_gate_needs_two_reports(
-    data: Path, report_json: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_gate_needs_two_reports(data, report_json, capsys):
     code, _, err = run(capsys, "compare", data, "--gate")
     assert code == 2
     assert "--gate needs two reports and a table" in err
@@ -148,9 +142,7 @@ def made(data: Path, capsys: pytest.CaptureFixture[str], *options: str) -> Any:
     return json.loads(out)
 
 
-def test_options_of_the_tree_are_those_of_the_report(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_the_tree_are_those_of_the_report(data, capsys):
     document = made(data, capsys, "--max-leaves", "2", "--margin", "0")
     check_document(document)
     assert document["tree"]["n_leaves"] <= 2
@@ -162,9 +154,7 @@ def test_options_of_the_tree_are_those_of_the_report(
     assert named["tree"]["depth"] <= 1
 
 
-def test_a_saved_tree_is_reported_as_it_is(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_saved_tree_is_reported_as_it_is(data, tmp_path, capsys):
     path = tmp_path / "short.sureleaf"
     options = ["--target", "class", "--drop", "id", "--drop", "site", "--tree", "max_depth=1"]
     assert not run(capsys, "fit", data, *options, "-o", path)[0]
@@ -173,9 +163,7 @@ def test_a_saved_tree_is_reported_as_it_is(
     assert str(tmp_path) not in document["provenance"]["command"]
 
 
-def test_a_report_and_fit_say_the_same_of_the_same_tree(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_and_fit_say_the_same_of_the_same_tree(data, tmp_path, capsys):
     options = ["--target", "class", "--drop", "id", "--drop", "site", "--seed", "2"]
     _, reported, _ = run(
         capsys, "report", data, *options, "-o", tmp_path / "r.html", "--save-model",

@@ -41,9 +41,7 @@ def numbers(capsys: Any, command: str, *arguments: Any) -> Values:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_commands_agree_on_every_number_of_the_same_name(
-    case: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_agree_on_every_number_of_the_same_name(case, table, tmp_path, capsys):
     options = ["-t", "class", *CASES[case]]
     report = numbers(capsys, "report", table, *options, "--json", "-")
     quality = report["quality"]

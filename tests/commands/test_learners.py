@@ -61,9 +61,7 @@ def test_a_classifier_of_another_library_may_hold_ours_and_lists_of_objects() ->
         ("TreeClassifier(max_depth=(lambda: 3)())", "No module|is not"),
     ],
 )
-def test_an_expression_that_is_no_classifier_is_refused_with_the_reason(
-    text: str, reason: str
-) -> None:
+def test_an_expression_that_is_no_classifier_is_refused_with_the_reason(text, reason):
     with pytest.raises(InvalidArgumentError, match=f"--model must be a classifier .*{reason}"):
         read_model(text, ROWS)
 

@@ -80,9 +80,7 @@ def test_mcnemars_table_needs_all_rows_only_for_the_difference(capsys) -> None:
         (("mcnemar", 7, 18, "--rows", 9), "with a sum of at most n"),
     ],
 )
-def test_numbers_that_do_not_fit_the_question_are_one_line(
-    words: tuple[object, ...], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_that_do_not_fit_the_question_are_one_line(words, message, capsys):
     code, out, err = run(capsys, "test", *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err

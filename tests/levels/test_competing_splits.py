@@ -49,14 +49,14 @@ def test_the_best_split_has_the_highest_level_at_every_number_of_rows(level):
             getattr(levels.tree_levels(n, split.shares, split.p_max), level)
             for split in (WHOLE, A, B)
         ]
-        index = [one.split for one in found if one.rows <= n][-1]
+        index = [split for rows, split in found if rows <= n][-1]
         assert values[index] >= max(values) - 1e-9
 
 
 def test_a_split_that_leads_at_single_numbers_of_rows_is_left_out():
     n = np.arange(1.0, 8.0)
     values = np.array([[2, 2, 2, 2, 2, 2, 2], [1, 3, 1, 3, 1, 3, 3]])
-    assert best_splits(n, values) == ((1, 0), (6, 1))
+    assert best_splits(n, values) == [(1, 0), (6, 1)]
 
 
 def test_a_crossing_is_where_one_level_passes_the_other_for_good():
@@ -68,8 +68,8 @@ def test_a_crossing_is_where_one_level_passes_the_other_for_good():
             assert (ahead[rows - 1 :] > -1e-9).all()
             assert ahead[rows - 1] > 0 >= ahead[rows - 2]
     flat = np.ones((2, 5))
-    assert crossings(np.arange(1.0, 6.0), flat) == ()
-    assert crossings(np.arange(1.0, 6.0), np.array([[2, 2, 2, 1, 1], [1, 1, 1, 1, 1]])) == ()
+    assert crossings(np.arange(1.0, 6.0), flat) == []
+    assert crossings(np.arange(1.0, 6.0), np.array([[2, 2, 2, 1, 1], [1, 1, 1, 1, 1]])) == []
 
 
 def test_the_text_of_a_split_has_its_rows_or_else_its_shares():

@@ -71,9 +71,7 @@ def test_three_classes_agree_with_enumeration(n: int) -> None:
 
 @given(st.integers(0, 400), st.floats(0.5, 1.0))
 @settings(max_examples=60)
-def test_a_threshold_of_one_half_gives_the_equations_of_the_theory_bit_for_bit(
-    n: int, p: float
-) -> None:
+def test_a_threshold_of_one_half_gives_the_equations_of_the_theory_bit_for_bit(n, p):
     half = np.array([0.5])  # by the general formula
     assert levels.confidence(n, p, threshold=half)[0] == levels.confidence(n, p)
     assert levels.utility(n, p, threshold=half)[0] == levels.utility(n, p)
@@ -207,9 +205,7 @@ def test_the_predicted_class_is_the_first_of_the_largest(n_classes: int) -> None
 
 
 @pytest.mark.parametrize("n_rows", [64, 65, 519, 520, 521])
-def test_the_predicted_class_of_many_classes_does_not_depend_on_the_number_of_rows(
-    n_rows: int,
-) -> None:
+def test_the_predicted_class_of_many_classes_does_not_depend_on_the_number_of_rows(n_rows):
     table = np.random.default_rng(0).integers(0, 9, (n_rows, 26)) / 100.0  # many ties
     assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
 

@@ -66,9 +66,7 @@ def by_trying(p_range: tuple[float, float], bound: float, method: str, of: str, 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("of", ["p_max", "confidence", "utility"])
 @pytest.mark.parametrize(("p_range", "bound"), [((0.7, 0.7), 0.01), ((0.65, 1.0), 0.05)])
-def test_the_answer_is_that_of_trying_every_n(
-    p_range: tuple[float, float], bound: float, of: str, method: str
-) -> None:
+def test_the_answer_is_that_of_trying_every_n(p_range, bound, of, method):
     found = sample_size_for_bias(p_range, bias=bound, method=method, of=of)
     assert found == by_trying(p_range, bound, method, of, upto=180)
 
@@ -134,8 +132,6 @@ def test_a_bias_that_does_not_vanish_is_refused() -> None:
         ({"p_range": (0.9, 0.6)}, "Swap its ends"),
     ],
 )
-def test_what_cannot_be_used_is_named_bias_planning(
-    arguments: dict[str, object], said: str
-) -> None:
+def test_what_cannot_be_used_is_named_bias_planning(arguments, said):
     with pytest.raises(InvalidArgumentError, match=said):
         sample_size_for_bias(**arguments)  # type: ignore[arg-type]

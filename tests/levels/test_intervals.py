@@ -38,9 +38,7 @@ def test_the_bounds_hold_p_max_as_often_as_promised_whatever_it_is(n: int, level
 
 @pytest.mark.parametrize(("y", "n"), [(0, 1), (3, 7), (7, 7), (10, 20), (88, 100), (12, 100)])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_the_bounds_are_the_folded_ones_of_clopper_and_pearson(
-    y: int, n: int, level: float
-) -> None:
+def test_the_bounds_are_the_folded_ones_of_clopper_and_pearson(y, n, level):
     exact = binomtest(y, n).proportion_ci(level, method="exact")
     ends = [max(exact.low, 1 - exact.low), max(exact.high, 1 - exact.high)]
     low = 0.5 if exact.low <= 0.5 <= exact.high else min(ends)

@@ -193,9 +193,7 @@ def test_fractional_rows_are_interpolated_linearly_tree(n: float, share: float, 
 
 
 @given(st.integers(0, 3000), st.floats(0, 1), st.floats(0, 1), st.floats(0.5, 1), st.floats(0.5, 1))
-def test_facts_3_and_4_hold_for_nodes_and_a_larger_share_helps(
-    n: int, share: float, other_share: float, p: float, other_p: float
-) -> None:
+def test_facts_3_and_4_hold_for_nodes_and_a_larger_share_helps(n, share, other_share, p, other_p):
     (low, high), (small, large) = sorted((p, other_p)), sorted((share, other_share))
     confidence = functools.partial(levels.node_confidence, empty="coin")
     utility = functools.partial(levels.node_utility, empty="coin")

@@ -18,9 +18,7 @@ def by_trying(p: float, sure: float, useful: float) -> int:
 
 @settings(max_examples=100)
 @given(p=st.floats(0.55, 0.99), sure=st.floats(0, 0.999), share=st.floats(0, 0.99))
-def test_the_answer_is_the_first_n_that_reaches_both_levels(
-    p: float, sure: float, share: float
-) -> None:
+def test_the_answer_is_the_first_n_that_reaches_both_levels(p, sure, share):
     useful = 0.5 + share * (p - 0.5)
     found = sample_size(p, confidence=sure, utility=useful)
     assert found == by_trying(p, sure, useful)
@@ -56,9 +54,7 @@ def test_what_a_coin_reaches_needs_no_rows() -> None:
         (0.5 + 1e-9, {"confidence": 0.95}, "more than 9007199254740991 rows"),
     ],
 )
-def test_an_unreachable_level_is_refused_with_its_ceiling(
-    p: object, levels: dict[str, float], said: str
-) -> None:
+def test_an_unreachable_level_is_refused_with_its_ceiling(p, levels, said):
     with pytest.raises(UnreachableLevelError, match=said):
         sample_size(p, **levels)  # type: ignore[arg-type]
 

@@ -58,9 +58,7 @@ def test_the_levels_equal_a_list_of_every_outcome(n: int, probabilities: list[fl
         (45, [1 / 9] * 9),
     ],
 )
-def test_every_class_wins_as_often_as_the_plain_recursion_says(
-    n: int, probabilities: list[float]
-) -> None:
+def test_every_class_wins_as_often_as_the_plain_recursion_says(n, probabilities):
     found = exact(n, np.array(probabilities))
     for winner in (0, len(probabilities) - 1):
         assert found[winner] == pytest.approx(
@@ -85,9 +83,7 @@ def test_a_class_that_never_comes_changes_nothing(n: int, p: float) -> None:
 @pytest.mark.parametrize("k", [3, 10, 50])
 @pytest.mark.parametrize("rows", [0, 1])
 @pytest.mark.parametrize("evenness", [0.1, 0.5])
-def test_beyond_the_exact_range_the_error_is_below_one_millionth(
-    k: int, rows: int, evenness: float
-) -> None:
+def test_beyond_the_exact_range_the_error_is_below_one_millionth(k, rows, evenness):
     """The approximation where the exact sum ends: its error falls as n grows."""
     n = EXACT_ROWS // (2 if k == 50 else 1) - rows
     probabilities = np.random.default_rng(k).dirichlet(np.full(k, evenness * n / k))
@@ -98,9 +94,7 @@ def test_beyond_the_exact_range_the_error_is_below_one_millionth(
 
 @pytest.mark.parametrize("n", [10**5 + 1, 10**6, 10**7 + 1, 10**9, 10**12])
 @pytest.mark.parametrize("z", [0.0, 0.5, 1.0, 2.0, 5.0])
-def test_the_approximation_loses_no_more_than_the_ripple_between_odd_and_even_n(
-    n: int, z: float
-) -> None:
+def test_the_approximation_loses_no_more_than_the_ripple_between_odd_and_even_n(n, z):
     """Two classes, where the closed form is known at any n, have the largest ripple."""
     p = 0.5 + z / (2 * np.sqrt(n))
     found = _of_many_rows(float(n), np.array([p, 1 - p, 0.0]))[0]

@@ -52,9 +52,7 @@ def kind(request: pytest.FixtureRequest) -> tuple[TreeClassifier, TreeClassifier
     return tree, sureleaf.update(tree, *table(1, 200))
 
 
-def test_counts_of_all_nodes_and_leaves_are_those_of_both_tables(
-    kind: tuple[TreeClassifier, TreeClassifier],
-) -> None:
+def test_counts_of_all_nodes_and_leaves_are_those_of_both_tables(kind):
     tree, updated = kind
     X, y = table(1, 200)
     assert updated.tree_.feature.tolist() == tree.tree_.feature.tolist()
@@ -191,9 +189,7 @@ def test_frequent_rows_of_a_population_do_not_pass_for_rows_of_the_fit() -> None
     assert refused == 0
 
 
-def test_an_updated_tree_survives_a_file_and_json(
-    kind: tuple[TreeClassifier, TreeClassifier], tmp_path: Any
-) -> None:
+def test_an_updated_tree_survives_a_file_and_json(kind, tmp_path):
     _, updated = kind
     X, y = table(1, 200)
     updated.save(tmp_path / "tree.sureleaf")

@@ -173,9 +173,11 @@ def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
 
 def _sentences(plan: Plan) -> Iterator[str]:
     low, high = plan.p_max
-    node = f"node with p_max = {low}" if low == high else f"node with p_max from {low} to {high}"
+    name, costs = "p_max", ""
     if plan.threshold != 0.5:
-        node = node.replace("p_max", "p") + f" and a cost threshold of {plan.threshold:.4g}"
+        name, costs = "p", f" and a cost threshold of {plan.threshold:.4g}"
+    ends_of = f"= {low}" if low == high else f"from {low} to {high}"
+    node = f"node with {name} {ends_of}{costs}"
     if plan.rows is not None:
         ends = [one for one in plan.levels if one.rows == plan.rows]
         confidence = " to ".join(f"{end.confidence:.3f}" for end in ends)

@@ -25,21 +25,6 @@ class CandidateSplit(NamedTuple):
     p_max: tuple[float, ...]
 
 
-class Best(NamedTuple):
-    """From this many rows on, the split of this index has the highest level."""
-
-    rows: int
-    split: int
-
-
-class Crossing(NamedTuple):
-    """From this many rows on, the level of one split is above that of another."""
-
-    rows: int
-    above: int
-    below: int
-
-
 _MOST_NODES = 12
 _TYPED = 5e-4
 """Shares and probabilities are typed with three or four digits."""
@@ -120,8 +105,8 @@ def split_levels(level: Level, n: FloatArray, splits: Iterable[CandidateSplit]) 
     return np.array([getattr(tree_levels(n, *split), level) for split in splits], dtype=float)
 
 
-def best_splits(n: FloatArray, values: FloatArray) -> tuple[Best, ...]:
-    """Return which split has the highest level from how many rows on.
+def best_splits(n: FloatArray, values: FloatArray) -> list[tuple[int, int]]:
+    """Return from how many rows on which split has the highest level.
 
     Of equal splits, the first is the best. By (5) the level of a node rises with odd numbers of
     rows only, so close to a crossing two splits may lead in turn. A split that leads at one number
@@ -133,10 +118,10 @@ def best_splits(n: FloatArray, values: FloatArray) -> tuple[Best, ...]:
         if winner[at - 1] == winner[at + 1]:
             winner[at] = winner[at - 1]
     changes = np.flatnonzero(np.diff(winner, prepend=-1))
-    return tuple(Best(int(n[index]), int(winner[index])) for index in changes)
+    return [(int(n[index]), int(winner[index])) for index in changes]
 
 
-def crossings(n: FloatArray, values: FloatArray) -> tuple[Crossing, ...]:
+def crossings(n: FloatArray, values: FloatArray) -> list[tuple[int, int, int]]:
     """Return from how many rows on a split has a higher level than another, for good.
 
     The arguments are those of `best_splits`. Splits that do not cross have no entry.
@@ -149,7 +134,7 @@ def crossings(n: FloatArray, values: FloatArray) -> tuple[Crossing, ...]:
     >>> second = CandidateSplit((0.2, 0.8), (0.75, 0.6875))
     >>> n = np.arange(1.0, 101.0)
     >>> crossings(n, split_levels("confidence", n, [first, second]))
-    (Crossing(rows=58, above=1, below=0),)
+    [(58, 1, 0)]
     """
     found = []
     for one, two in combinations(range(len(values)), 2):
@@ -160,8 +145,8 @@ def crossings(n: FloatArray, values: FloatArray) -> tuple[Crossing, ...]:
         if changes.size:
             start = led[changes[-1] + 1]
             pair = (one, two) if sign[start] > 0 else (two, one)
-            found.append(Crossing(int(n[start]), *pair))
-    return tuple(found)
+            found.append((int(n[start]), *pair))
+    return found
 
 
 _ROUNDING = 1e-9

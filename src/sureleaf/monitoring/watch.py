@@ -32,6 +32,7 @@ References
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -725,13 +726,6 @@ class Watch:
         def joined(one: Stream, two: Stream) -> Stream:
             return Stream(one.counts + two.counts, one.starts[:1])
 
-        columns = [
-            {name: a.get(name, 0) + b.get(name, 0) for name in (*a, *b)}
-            for a, b in (
-                (first.new_categories, second.new_categories),
-                (first.new_missing, second.new_missing),
-            )
-        ]
         total.counts = WatchCounts(
             rows=joined(first.rows, second.rows),
             leaves=[joined(*pair) for pair in zip(first.leaves, second.leaves, strict=True)],
@@ -739,8 +733,8 @@ class Watch:
             pending=first.pending | second.pending,
             settled=first.settled | second.settled,
             sources=[*first.sources, *second.sources],
-            new_categories=columns[0],
-            new_missing=columns[1],
+            new_categories=dict(Counter(first.new_categories) + Counter(second.new_categories)),
+            new_missing=dict(Counter(first.new_missing) + Counter(second.new_missing)),
         )
         now = np.array([total.counts.n_rows])
         total._test_shares(total.counts.rows.counts[np.newaxis], now)
