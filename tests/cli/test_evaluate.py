@@ -59,7 +59,7 @@ def test_every_design_can_be_chosen(design, data, capsys):
             "evaluate DATA -t class --positive x",
             "--positive must be a label of the target; got 'x'",
         ),
-        ("evaluate DATA -t class --tree c4", "--tree must be default, c45 or PARAMETER=VALUE"),
+        ("evaluate DATA -t class --tree c4", "--tree must be c45 or PARAMETER=VALUE"),
         (
             "evaluate DATA -t class -m TreeClassifier --max-leaves 3",
             "--max-leaves cannot be used with --model",

@@ -641,7 +641,7 @@ PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"
             PARTS.replace("model='b'", "tree='c45'"),
             "learner 'a' must have a model, or tree, a list",
         ),
-        (PARTS.replace("model='b'", "tree=['c4']"), "must be default, c45 or PARAMETER=VALUE"),
+        (PARTS.replace("model='b'", "tree=['c4']"), "must be c45 or PARAMETER=VALUE"),
         (f"limits = {{minutes = 1}}\n{PARTS}", "limits has seconds and memory_mb; got minutes"),
     ],
 )

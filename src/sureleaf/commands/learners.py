@@ -154,7 +154,6 @@ def _as_objects(table: Any) -> Any:
 
 # ---- options of a tree -------------------------------------------------------------------------
 
-_BASES = ("default", "c45")
 _OWN_OPTIONS = ("cost", "n_jobs", "random_state")  # --cost, --jobs and --seed
 
 
@@ -162,7 +161,7 @@ def tree_words() -> list[str]:
     """Return what --tree may be, to complete what is typed."""
     from sureleaf.estimators.parameters import written_examples
 
-    return [*_BASES, *written_examples(_OWN_OPTIONS)]
+    return ["c45", *written_examples(_OWN_OPTIONS)]
 
 
 @dataclass(frozen=True)
@@ -210,15 +209,17 @@ def read_tree_options(
     """
     values = {name: value for name, value in given.items() if value is not None}
     written = {name: f"--{name.replace('_', '-')}" for name in values}
-    base = None
-    for text in tree:
+    known = [name for name in sureleaf.TreeClassifier().get_params() if name not in _OWN_OPTIONS]
+    is_c45 = "c45" in (texts := list(tree))
+    for text in texts:
+        if text == "c45":
+            continue
         parameter, equals, value = text.partition("=")
         if not equals:
-            base = _read_base(text, base)
-            continue
-        known = [
-            name for name in sureleaf.TreeClassifier().get_params() if name not in _OWN_OPTIONS
-        ]
+            raise InvalidArgumentError(
+                f"--tree must be c45 or PARAMETER=VALUE; got {text!r}."
+                f"{suggestion(text, ['c45'], listed=False)}"
+            )
         if parameter not in known:
             raise InvalidArgumentError(
                 f"--tree must name a parameter of TreeClassifier; got {parameter!r}."
@@ -230,22 +231,11 @@ def read_tree_options(
                 f"{value!r}."
             )
         values[parameter], written[parameter] = _literal(value), "--tree"
-    if base is not None:
+    if is_c45:
         written["tree"] = "--tree"
     if bagged is not None:
         written["bagged"] = "--bagged"
-    return TreeOptions(values, base == "c45", bagged, written)
-
-
-def _read_base(text: str, before: str | None) -> str:
-    if text not in _BASES:
-        raise InvalidArgumentError(
-            f"--tree must be {', '.join(_BASES)} or PARAMETER=VALUE; got {text!r}."
-            f"{suggestion(text, _BASES, listed=False)}"
-        )
-    if before is not None:
-        raise InvalidArgumentError(f"a tree must be given once; got {before!r} and {text!r}.")
-    return text
+    return TreeOptions(values, is_c45, bagged, written)
 
 
 def _literal(text: str) -> Any:

@@ -124,14 +124,14 @@ class FittedTable:
         return table
 
 
-class _FittedText:
-    """Text that is made for the width of the terminal, from the letters per line."""
+class ByWidth:
+    """What is made for the width of the terminal, from the letters per line."""
 
-    def __init__(self, text: Callable[[int], str]) -> None:
-        self._text = text
+    def __init__(self, render: Callable[[int], Iterable[RenderableType]]) -> None:
+        self._render = render
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(self._text(options.max_width))
+        return self._render(options.max_width)
 
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -561,7 +561,7 @@ def show_evaluation(
         )
     yield from _interval_methods(summary)
     confusion = evaluation.confusion()
-    yield _FittedText(confusion.to_text)
+    yield ByWidth(lambda width: [Text(confusion.to_text(width))])
     yield from _matrix_note(evaluation, confusion, summary.estimates.get("accuracy"))
     times = len(evaluation.predictions) / len(np.unique(evaluation.predictions.row))
     if times > 1:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from sureleaf.commands.terminal import ByWidth
 from sureleaf.formatting import upper_first
 from sureleaf.reproduce.cells import Basis, CellVerdict, Part, PrintedCell, Reproduction
 
@@ -28,7 +29,7 @@ def summary_text(reproduction: Reproduction) -> list[RenderableType]:
     """Return the counts of every part, the other computations, the misprints and the totals."""
     text: list[RenderableType] = [
         Text(reproduction.source, style="bold"),
-        _ByWidth(lambda width: [_counts_table(reproduction, width)]),
+        ByWidth(lambda width: [_counts_table(reproduction, width)]),
     ]
     if reproduction.counts[CellVerdict.OTHER]:
         text += [heading("Computed differently from the definition"), _others(reproduction)]
@@ -191,7 +192,7 @@ def _grid(
         for first in range(0, len(columns), n_fit):
             yield _block(rows, columns[first : first + n_fit])
 
-    return _ByWidth(blocks)
+    return ByWidth(blocks)
 
 
 def _block(rows: dict[str, dict[str, Text]], columns: list[str]) -> Table:
@@ -202,15 +203,3 @@ def _block(rows: dict[str, dict[str, Text]], columns: list[str]) -> Table:
     for name, row in rows.items():
         table.add_row(Text(name, style="dim"), *(row.get(column, "") for column in columns))
     return table
-
-
-class _ByWidth:
-    """Text that depends on the width of the terminal."""
-
-    def __init__(self, render: Callable[[int], Iterable[RenderableType]]) -> None:
-        self.render = render
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> Iterable[RenderableType]:
-        return self.render(options.max_width)
