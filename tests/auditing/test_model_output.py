@@ -173,3 +173,16 @@ def test_an_attribute_of_a_model_that_cannot_be_read_is_an_error_of_ours():
         with pytest.raises(InvalidArgumentError, match=r"(Closed|Duck) cannot be inspected: "):
             audit(model, THREE_ROWS, ["yes", "no", "no"])
     assert audit(Tagged(HALVES), THREE_ROWS, ["yes", "no", "no"]).accuracy.value == 2 / 3
+
+
+def test_a_model_that_says_nothing_about_its_columns_gets_a_data_frame_as_it_is() -> None:
+    """It got an array, and the error said to pass the columns in the form of the fit."""
+
+    class ByName(Duck):
+        def predict_proba(self, X):
+            share = 0.5 + X["mass"] / 10
+            return np.column_stack([1 - share, share])
+
+    X = pd.DataFrame({"colour": ["red", "blue", "red"], "mass": [1.0, 2.0, 3.0]})
+    stated = model_output(ByName(None), X, None).probabilities[:, 1]
+    assert stated == pytest.approx([0.6, 0.7, 0.8])

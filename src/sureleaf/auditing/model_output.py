@@ -326,7 +326,8 @@ def select_columns(
 ) -> Any:
     """Return the table with the columns of a model, by name if it has names, else by position.
 
-    Other columns of a data frame are left out. Arrow tables become pandas data frames, which
+    Other columns of a data frame are left out. A model that has neither names nor a number of
+    columns gets a data frame as it is. Arrow tables become pandas data frames, which
     scikit-learn reads. `takes_text`: a model without column names may get columns of text.
     """
     X = check_table(X)
@@ -334,6 +335,8 @@ def select_columns(
     if not isinstance(frame, nw.DataFrame):
         _check_column_number(X.shape[1], n_columns)
         return X
+    if names is None and n_columns is None and not frame.implementation.is_pyarrow():
+        return X  # of a model that says nothing about its columns, the user knows the form
     if names is None:
         _check_column_number(len(frame.columns), n_columns)
         return _as_array(frame, takes_text=takes_text)
