@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sureleaf import TreeClassifier
 from sureleaf.designs import KFold
 from sureleaf.evaluation.evaluator import evaluate
-from sureleaf.report.baselines import ModelEvaluations, Sampled, _bag_words, evaluate_models
+from sureleaf.report.baselines import Sampled, _bag_words, evaluate_models
 from sureleaf.report.request import Budget, ReportRequest, budget_for
 from sureleaf.table import encoding, max_categories, numeric_matrix, read_table
 from tests.report.tables import mixed
@@ -39,12 +39,13 @@ def test_a_table_of_many_rows_keeps_within_its_memory(monkeypatch: pytest.Monkey
     assert max_categories(table) == 10
 
 
-def evaluated(tree: TreeClassifier, **options: Any) -> tuple[ModelEvaluations, TreeClassifier]:
+def evaluated(tree: TreeClassifier, **options: Any) -> tuple[Any, Any, TreeClassifier]:
     X, y = mixed()
     request = ReportRequest(X, y, tree=tree, n_jobs=1, **options)
     table, budget = read_table(X), Budget(3, 1, 3, 2, 10)
     fitted = clone(tree).set_params(random_state=0).fit(table, y)
-    return evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None), fitted
+    models, sizes = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None)
+    return models, sizes, fitted
 
 
 def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_leaves_does() -> None:
@@ -52,10 +53,10 @@ def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_lea
     request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, seed=3)
     table = read_table(X)
     fitted = TreeClassifier(random_state=3).fit(table, y)
-    found = evaluate_models(
+    models, sizes = evaluate_models(
         request, table, fitted, "<bad>", Budget(3, 2, 3, 2, 10), lambda stage: None
     )
-    by_name = {model.name: model for model in found.models}
+    by_name = {model.name: model for model in models}
     options: dict[str, Any] = {"design": KFold(3, repeats=2), "random_state": 3}
     for name, margin in (("this tree", 0.01), ("size chosen with margin 0", 0.0)):
         tree = TreeClassifier(margin=margin, weights="importance", n_jobs=1)
@@ -65,7 +66,7 @@ def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_lea
         np.testing.assert_array_equal(own.split, alone.split)
         np.testing.assert_array_equal(own.prediction, alone.prediction)
         np.testing.assert_array_equal(own.probabilities, alone.probabilities)
-    for size in found.sizes[1:4]:
+    for size in sizes[1:4]:
         tree = TreeClassifier(max_leaves=size.most_leaves, weights="importance", n_jobs=1)
         alone = evaluate(tree, table, y, **options)
         np.testing.assert_array_equal(size.evaluation.prediction, alone.prediction)
@@ -74,16 +75,16 @@ def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_lea
 
 
 def test_the_sizes_of_the_curve_go_from_the_root_to_beyond_every_tree() -> None:
-    found, fitted = evaluated(TreeClassifier())
-    root = found.sizes[0]
+    models, sizes, fitted = evaluated(TreeClassifier())
+    root = sizes[0]
     assert root.most_leaves == 1
-    majority = next(model for model in found.models if model.name == "majority class")
+    majority = next(model for model in models if model.name == "majority class")
     np.testing.assert_array_equal(root.evaluation.prediction, majority.evaluation.prediction)
-    assert found.sizes[-1].most_leaves >= fitted.tree_.n_leaves
+    assert sizes[-1].most_leaves >= fitted.tree_.n_leaves
 
 
 def test_c45_is_not_compared_with_itself_but_with_the_default_tree() -> None:
-    names = [model.name for model in evaluated(TreeClassifier.c45())[0].models]
+    names = [model.name for model in evaluated(TreeClassifier.c45())[0]]
     assert names[:3] == ["this tree", "majority class", "default tree"]
     assert "C4.5's tree" not in names
 
@@ -91,8 +92,8 @@ def test_c45_is_not_compared_with_itself_but_with_the_default_tree() -> None:
 def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() -> None:
     _, y = mixed()
     cost = [[0, 5], [1, 0]]
-    found, _ = evaluated(TreeClassifier(), cost=cost)
-    by_name = {model.name: model.evaluation for model in found.models}
+    models, *_ = evaluated(TreeClassifier(), cost=cost)
+    by_name = {model.name: model.evaluation for model in models}
     assert set(by_name) >= {"always <bad>", "always good & fine", "size chosen with margin 0"}
     assert set(by_name["always <bad>"].prediction.tolist()) == {0}
     bagged = by_name["bagged trees"]
@@ -119,8 +120,8 @@ def test_models_of_scikit_learn_are_fitted_to_a_sample_of_a_large_table() -> Non
     request = replace(request, X=table)
     fitted = TreeClassifier(random_state=0).fit(table, y)
     budget = replace(Budget(3, 1, 3, 2, 10), bagged_trees=2, forest_trees=2, bagged_rows=30)
-    found = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None)
-    logistic, forest, given = found.models[-3:]
+    models, _ = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None)
+    logistic, forest, given = models[-3:]
     assert (logistic.name, forest.name) == ("logistic regression", "random forest")
     assert "GaussianNB" in given.name
     assert given.description.startswith("your own choice")

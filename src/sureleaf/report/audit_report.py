@@ -94,6 +94,7 @@ def audit_document(
     """
     other = None if comparison is None else comparison[1]
     answer = audit_answer(audit, origin.target, where=where, comparison=other)
+    rows = f", rows={audit.rows!r}" if audit.newness in ("stated", "training") else ""
     return {
         **audit.to_dict(),
         "made": package_versions(origin),
@@ -107,7 +108,7 @@ def audit_document(
         "answer": plain_values(answer),
         "methods": {
             "definitions": plain_values(list(_definitions(audit, where))),
-            "repeat": origin.command or _repeat(audit),
+            "repeat": origin.command or f"sureleaf.audit(model, X, y{rows})",
         },
     }
 
@@ -389,11 +390,6 @@ def _definitions(audit: Audit, where: Where | None) -> Iterator[Definition]:
         yield define("audit", "levels from training rows")
     else:
         yield from _of_unseen_rows(audit)
-
-
-def _repeat(audit: Audit) -> str:
-    rows = f", rows={audit.rows!r}" if audit.newness in ("stated", "training") else ""
-    return f"sureleaf.audit(model, X, y{rows})"
 
 
 def _of_unseen_rows(audit: Audit) -> Iterator[Definition]:

@@ -110,14 +110,6 @@ class EvaluatedSize:
     evaluation: Evaluation
 
 
-@dataclass(frozen=True, eq=False)
-class ModelEvaluations:
-    """All models over the same folds: the tree first; sizes ascending."""
-
-    models: tuple[EvaluatedModel, ...]
-    sizes: tuple[EvaluatedSize, ...]
-
-
 def evaluate_models(
     request: ReportRequest,
     table: EncodedTable,
@@ -125,8 +117,11 @@ def evaluate_models(
     positive: Any,
     budget: Budget,
     start_stage: Stages,
-) -> ModelEvaluations:
-    """Evaluate the tree, other sizes of it and the baselines over the same folds."""
+) -> tuple[tuple[EvaluatedModel, ...], tuple[EvaluatedSize, ...]]:
+    """Evaluate the tree, other models and other sizes of the tree over the same folds.
+
+    The tree is the first model; sizes are ascending.
+    """
     matrix = numeric_matrix(table)
     evaluated = partial(_evaluated, request, KFold(budget.folds, repeats=budget.repeats), positive)
     start_stage("Cross-validating: baseline")
@@ -164,7 +159,7 @@ def evaluate_models(
             EvaluatedModel("other", name, text, None, evaluated(rival, X))
             for name, text, rival, X in _rivals(request, table, matrix, budget)
         ]
-    return ModelEvaluations(tuple(models), sizes)
+    return tuple(models), sizes
 
 
 def _evaluated(

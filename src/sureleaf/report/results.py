@@ -91,16 +91,21 @@ class ReportResults:
         return _measure(self.request, self.evaluation)
 
     @property
-    def row_weights(self) -> NDArray[np.float64]:
-        """Weight of each row, 1 without weights."""
-        return row_weights(self.evaluation.weights, self.n_rows)
+    def class_counts(self) -> NDArray[np.float64]:
+        """Rows of each class, or their weights."""
+        return _class_counts(self.evaluation)
+
+
+def _class_counts(evaluation: Evaluation) -> NDArray[np.float64]:
+    weights = row_weights(evaluation.weights, len(evaluation.truth))
+    counts = np.bincount(evaluation.truth, weights, minlength=len(evaluation.classes))
+    return counts.astype(np.float64)
 
 
 def _measure(request: ReportRequest, evaluation: Evaluation) -> ComparedMeasure:
     if request.cost is not None:
         return "cost"
-    counts = np.bincount(evaluation.truth, evaluation.weights)
-    return "auc" if is_rare(counts.tolist()) else "accuracy"
+    return "auc" if is_rare(_class_counts(evaluation).tolist()) else "accuracy"
 
 
 def compute_results(request: ReportRequest, progress: Progress | None = None) -> ReportResults:
@@ -144,11 +149,11 @@ def _compute(request: ReportRequest, start_stage: Stages) -> ReportResults:
     leaves = fitted.leaves(
         level=request.level, confidence=request.confidence, utility=request.utility
     )
-    evaluations = evaluate_models(request, table, fitted, positive, budget, start_stage)
+    models, sizes = evaluate_models(request, table, fitted, positive, budget, start_stage)
     start_stage("Estimating the error by bootstrap")
     bootstrap = _bootstrap(request, table, budget)
     start_stage("Computing the learning curve")
-    measure = _measure(request, evaluations.models[0].evaluation)
+    measure = _measure(request, models[0].evaluation)
     curve = _curve(request, table, measure, budget, positive)
     start_stage("Writing the report")
     return ReportResults(
@@ -158,8 +163,8 @@ def _compute(request: ReportRequest, start_stage: Stages) -> ReportResults:
         tree=tree,
         model=model,
         leaves=leaves,
-        models=evaluations.models,
-        sizes=evaluations.sizes,
+        models=models,
+        sizes=sizes,
         n_refitted_leaves=n_refitted_leaves,
         bootstrap=bootstrap,
         curve=curve,

@@ -371,11 +371,12 @@ def _good(parts: _Parts) -> Sentence:
     tone: Tone = {"better": "good", "undecided": "warn"}.get(standing, "bad")  # type: ignore[assignment]
     rival = leading_rival(parts.models)
     if standing == "no tests":
-        text = f"No column was found that helps to predict {quoted(parts.data.target)}."
+        target = quoted(parts.data.target)
+        text = f"No column was found that helps to predict {target}."
         if better_models(parts.models):
             text = "Other models do find a pattern in these rows."
         elif is_settled(parts.models):
-            text = f"Other models found nothing that helps to predict {_target(parts)} either."
+            text = f"Other models found nothing that helps to predict {target} either."
         return Sentence("good", tone, "No.", _joined(text, rival), "models")
     if parts.gain is None:
         return Sentence("good", "warn", "Not known.", "There are too few rows to tell.", "quality")
@@ -408,10 +409,6 @@ def _missed_text(parts: _Parts) -> str:
         f"{percent(share, 0)} of the {quoted(label)} rows" for label, share in parts.missed[:3]
     ]
     return f"It finds only {listed(found)}."
-
-
-def _target(parts: _Parts) -> str:
-    return quoted(parts.data.target)
 
 
 def _joined(text: str, rival: Rival | None) -> str:
@@ -540,7 +537,8 @@ def _next(parts: _Parts) -> Sentence:
         if len(suspects) > 1:
             text = "They may give the answer away, or only number the rows: see the warnings."
         return Sentence("next", "bad", short, text, "data")
-    rows = _rows_text(parts)
+    curve = parts.error.curve
+    rows = parts.error.curve_note or "" if curve is None else curve.text
     if parts.standing == "no tests":
         return Sentence("next", "bad", *_without_tests(parts, rows))
     if parts.standing != "better":
@@ -580,11 +578,6 @@ def _use(parts: _Parts, rows: str) -> Sentence:
     elif len(flagged) == 1:
         rows = f"Whether more rows would settle the flagged leaf is not known. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
-
-
-def _rows_text(parts: _Parts) -> str:
-    curve = parts.error.curve
-    return parts.error.curve_note or "" if curve is None else curve.text
 
 
 def _suspects(parts: _Parts) -> list[str]:

@@ -118,10 +118,7 @@ class DataSection:
 
 def data_section(results: ReportResults) -> DataSection:
     """Summarize the table and check it."""
-    origin, evaluation = results.request.origin, results.evaluation
-    counts = np.bincount(
-        evaluation.truth, results.row_weights, minlength=len(results.labels)
-    ).astype(float)
+    origin, evaluation, counts = results.request.origin, results.evaluation, results.class_counts
     columns = [
         _column(column, values, float(importance))
         for column, values, importance in zip(

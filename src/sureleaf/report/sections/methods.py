@@ -76,12 +76,6 @@ def leaf_terms(model: TreeModel) -> LeafTerms:
     return LeafTerms(**{name: text.format(**values) for name, text in texts.items()})
 
 
-def source_definition(source: str) -> dict[str, str]:
-    """Return how levels follow from the rows that they come from, and what limits them."""
-    texts: dict[str, str] = _texts()["sources"][source]
-    return texts
-
-
 def estimate_definition(estimate: LeafEstimate) -> dict[str, str]:
     """Return what the class probabilities of a leaf are, and where that is described."""
     name = type(getattr(estimate, "estimate", estimate)).__name__
@@ -127,16 +121,16 @@ _MISSING = {
 
 
 def _tree_definition(
-    tree: TreeClassifier, mean_error_cost: float | None = None, unit: str | None = None
+    tree: TreeClassifier, error_cost: float | None = None, unit: str | None = None
 ) -> Definition:
     """Describe how the tree is grown and pruned.
 
-    `mean_error_cost` is what a wrong decision costs on average, if there are costs in a `unit`.
+    `error_cost` is what a wrong decision costs on average, if there are costs in a `unit`.
     """
     given_up = size_margin(tree.margin, tree.max_leaves)
     margin = f"{given_up:g}"
-    if tree.cost is not None and mean_error_cost is not None and given_up > 0:
-        per_row = MeasureWords("cost", unit).margin(given_up * mean_error_cost)
+    if tree.cost is not None and error_cost is not None and given_up > 0:
+        per_row = MeasureWords("cost", unit).margin(given_up * error_cost)
         margin += (
             f" of what a wrong decision costs on average, so {per_row} (models are compared with a "
             "margin of their own, see below)"
@@ -177,18 +171,12 @@ def _large_table(n_rows: int, what: str) -> str:
     )
 
 
-def _mean_error_cost(results: ReportResults) -> float | None:
-    """Return what wrong decisions cost per row on average, as `size_selection` counts them."""
-    if results.request.cost is None:
-        return None
-    cost = np.asarray(results.request.cost, dtype=np.float64)
-    counts = np.bincount(results.evaluation.truth, results.row_weights, minlength=len(cost))
-    return mean_error_cost(cost, counts)
-
-
 def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     budget, tree, model = results.budget, report_tree(results.request), results.model
-    defined = _tree_definition(tree, _mean_error_cost(results), results.request.unit)
+    cost = None
+    if results.request.cost is not None:
+        cost = mean_error_cost(np.asarray(results.request.cost, float), results.class_counts)
+    defined = _tree_definition(tree, cost, results.request.unit)
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
     at_costs = ""
@@ -207,7 +195,7 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
         )
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
     source = f"{results.leaves.source_note()}{_large_table(results.n_rows, 'the leaves')}"
-    how = source_definition(model.evidence.source)
+    how = _texts()["sources"][model.evidence.source]
     levels = "confidence and utility of a leaf"
     return (
         defined,
@@ -281,8 +269,8 @@ def _share_of_errors(results: ReportResults) -> str:
     margin = results.request.margin
     if results.measure != "cost" or margin <= 0:
         return ""
-    shares = np.bincount(results.evaluation.truth, results.row_weights)
-    share = percent(margin / (1 - float(shares.max() / shares.sum())))
+    counts = results.class_counts
+    share = percent(margin / (1 - float(counts.max() / counts.sum())))
     return (
         f". That is {share} of what the errors of the cheapest constant decision cost, just as a "
         f"margin of {margin:.2g} in accuracy is {share} of the error of always predicting the "

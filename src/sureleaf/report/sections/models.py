@@ -234,7 +234,7 @@ def models_section(results: ReportResults) -> ModelsSection:
         rows=tuple(rows),
         text="",
     )
-    return replace(section, text=models_text(section))
+    return replace(section, text=f"{_preference(section)}{_highest_auc(section)}")
 
 
 def comparison_margin(results: ReportResults) -> float:
@@ -247,8 +247,7 @@ def comparison_margin(results: ReportResults) -> float:
     if results.measure != "cost":
         return request.auc_margin if results.measure == "auc" else request.margin
     cost = np.asarray(request.cost, dtype=np.float64)
-    counts = np.bincount(results.evaluation.truth, results.row_weights)
-    shares = counts / counts.sum()
+    shares = results.class_counts / results.class_counts.sum()
     regret = float((shares @ (cost - np.diag(cost)[:, np.newaxis])).min())
     return max(request.margin * regret / (1 - float(shares.max())), 0.0)
 
@@ -347,11 +346,6 @@ def leading_rival(models: ModelsSection) -> Rival | None:
     return Rival(None, verdict, f"No other model is clearly {words.better}.")
 
 
-def models_text(models: ModelsSection) -> str:
-    """Say whether another model should be preferred."""
-    return f"{_preference(models)}{_highest_auc(models)}"
-
-
 def _highest_auc(models: ModelsSection) -> str:
     """Name the model that ranks best, where another measure is compared."""
     ranked = [row for row in models.rows if row.kind != "constant" and row.auc is not None]
@@ -368,6 +362,7 @@ def _highest_auc(models: ModelsSection) -> str:
 
 
 def _preference(models: ModelsSection) -> str:
+    """Say whether another model should be preferred."""
     rival = leading_rival(models)
     if rival is None:
         return "The other models could not be compared on these rows."

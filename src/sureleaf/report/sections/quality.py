@@ -210,8 +210,10 @@ class QualitySection:
 
 def quality_section(results: ReportResults) -> QualitySection:
     """Measure the out-of-fold predictions and find the cheapest decisions."""
-    pooled, cost = _pooled(results.evaluation), _cost(results)
-    positive = pooled.positive_code
+    pooled, k = _pooled(results.evaluation), len(results.labels)
+    is_given, positive = results.request.cost is not None, pooled.positive_code
+    cost = np.asarray(results.request.cost if is_given else 1.0 - np.eye(k), dtype=np.float64)
+    costs = results.class_counts @ cost / results.class_counts.sum()
     confusion = np.asarray(pooled.confusion().counts, dtype=np.float64).round(9)
     scores = _scores(pooled.scored(), results.request.seed)
     return QualitySection(
@@ -230,8 +232,8 @@ def quality_section(results: ReportResults) -> QualitySection:
         positive_reason=_positive_reason(results),
         scores=scores,
         cost=cost.tolist(),
-        cost_given=results.request.cost is not None,
-        constants=_constants(results, cost),
+        cost_given=is_given,
+        constants=tuple(map(ConstantCost, results.labels, costs.tolist())),
         decision=_decide(scores, cost, positive),
     )
 
@@ -294,18 +296,6 @@ def _design(results: ReportResults) -> str:
     if repeats > 1:
         text += f", repeated {repeats} times; counts are means over the repeats"
     return text
-
-
-def _cost(results: ReportResults) -> NDArray[np.float64]:
-    if results.request.cost is None:
-        return 1.0 - np.eye(len(results.labels))
-    return np.asarray(results.request.cost, dtype=np.float64)
-
-
-def _constants(results: ReportResults, cost: NDArray[np.float64]) -> tuple[ConstantCost, ...]:
-    counts = np.bincount(results.evaluation.truth, results.row_weights)
-    costs = counts @ cost / counts.sum()
-    return tuple(map(ConstantCost, results.labels, costs.tolist()))
 
 
 def _measures(results: ReportResults, confusion: NDArray[np.float64]) -> list[MeasureEstimate]:
