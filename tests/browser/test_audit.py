@@ -11,13 +11,7 @@ from sureleaf import Audit
 from sureleaf.report.audit_report import audit_document
 from sureleaf.report.request import Origin
 from tests.browser.conftest import Show
-from tests.browser.test_looks import brightness
-from tests.report.audited_models import (
-    booster_audit,
-    forest_audit,
-    hostile_audit,
-    tree_audit,
-)
+from tests.report.audited_models import booster_audit, forest_audit, hostile_audit, tree_audit
 from tests.report.page_documents import HOSTILE
 
 PAGES = {
@@ -134,20 +128,6 @@ def test_text_from_model_and_rows_does_nothing(show: Show) -> None:
         page.click("#bin-csv")
     text = Path(waiting.value.path()).read_text(encoding="utf-8-sig")
     assert "'=1+1" in text  # no formula for a spreadsheet
-
-
-def test_it_is_dark_prints_light_and_reads_without_scripts(show: Show) -> None:
-    made = drawn(tree_audit())
-    page = show(made, color_scheme="dark")
-    assert brightness(page) < 40
-    page.emulate_media(media="print")
-    assert brightness(page) > 220
-    assert not page.locator("#leaf-csv").is_visible()
-    assert page.locator("#chart-bins svg").is_visible()
-    plain = show(made, java_script_enabled=False)
-    assert plain.locator("h1").inner_text() == made["answer"]["headline"]
-    assert plain.locator("#leaf-table tbody tr").count() == len(made["leaves"])
-    assert not plain.locator("#leaf-filter").is_visible()
 
 
 def test_on_a_phone_every_number_of_a_leaf_bin_or_segment_is_within_the_screen(show: Show) -> None:

@@ -156,13 +156,7 @@ def study() -> dict[str, Any]:
     }
     rows = [{"data": "hepatitis", "estimates": [one] * 4}]
     parts = [
-        {
-            "measure": "accuracy",
-            "rows": rows,
-            "undefined": [],
-            "ranking": ranking,
-            "pairs": [pair],
-        }
+        {"measure": "accuracy", "rows": rows, "undefined": [], "ranking": ranking, "pairs": [pair]}
     ]
     return {
         "schema": "sureleaf-study/1",

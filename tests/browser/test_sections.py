@@ -8,16 +8,7 @@ import pytest
 from tests.browser.conftest import Show
 from tests.report.page_documents import document, estimate
 
-SECTIONS = [
-    "answer",
-    "tree",
-    "leaves",
-    "quality",
-    "models",
-    "error",
-    "data",
-    "methods",
-]
+SECTIONS = ["answer", "tree", "leaves", "quality", "models", "error", "data", "methods"]
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "2 leaves": {"n_leaves": 2},
     "400 leaves": {"n_leaves": 400},

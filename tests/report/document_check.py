@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sureleaf.formatting import measure_value
 from sureleaf.report import json_schema
 
 Document = dict[str, Any]
@@ -106,32 +105,20 @@ def _check_lead(document: Document) -> None:
     assert {key: lead[key] for key in ("value", "low", "high", "level")} == {
         key: own[key] for key in ("value", "low", "high", "level")
     }
-    ends = [lead["value"], lead["baseline"], *([lead["low"], lead["high"]] if lead["low"] else [])]
-    assert lead["ticks"][0] <= min(ends) + 1e-9
-    assert lead["ticks"][-1] >= max(ends) - 1e-9
-    assert 2 <= len(lead["ticks"]) <= 7
     counts = np.array([one["count"] for one in document["data"]["classes"]])
     constants = counts @ np.array(quality["cost"]) / counts.sum()
     np.testing.assert_allclose([one["cost"] for one in quality["constants"]], constants)
     if lead["measure"] == "cost":
         assert math.isclose(lead["baseline"], constants.min())
-        for text in map(measure_value, sorted(constants)[:2] if len(counts) == 2 else []):
-            assert text in answer["detail"]
 
 
 def _check_simplicity(document: Document) -> None:
-    simplicity, rows = document["simplicity"], document["models"]["rows"]
+    simplicity = document["simplicity"]
     sizes = [one["leaves"] for one in simplicity["sizes"]]
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 1
     for one in simplicity["sizes"] + simplicity["marks"]:
         check_estimate(one)
-    marks = {one["name"]: one for one in simplicity["marks"]}
-    for row in rows:
-        own, mark = row[simplicity["measure"]], marks.get(row["name"])
-        assert (own is None) == (mark is None)
-        if mark is not None:
-            assert mark == {**own, "name": row["name"], "leaves": row["leaves"]}
     assert simplicity["text"].endswith(".")
 
 
@@ -290,7 +277,6 @@ def _check_quality(document: Document) -> None:
         again = quality["by_class"][quality["positive"]][name]
         assert again == {key: rates[name][key] for key in again}
     _check_roc(quality["roc"], quality["positive"])
-    _check_calibration(quality["calibration"])
     _check_decision(quality, counts)
     correct = np.trace(confusion) / confusion.sum()
     assert math.isclose(rates["accuracy"]["value"], correct, abs_tol=1e-6)
@@ -312,15 +298,6 @@ def _check_roc(roc: Document | None, positive: int) -> None:
         low <= rate <= high for low, rate, high in zip(roc["low"], y, roc["high"], strict=True)
     )
     check_estimate(roc["area"], low=0)
-
-
-def _check_calibration(calibration: Document | None) -> None:
-    if calibration is None:
-        return
-    lines = [calibration[key] for key in ("stated", "observed", "count", "low", "high")]
-    assert len({len(line) for line in lines}) == 1
-    assert all(0 <= value <= 1 for key in (0, 1, 3, 4) for value in lines[key])
-    assert calibration["error"]["low"] is None
 
 
 def _check_decision(quality: Document, counts: Any) -> None:
@@ -357,14 +334,6 @@ def _check_error(error: Document) -> None:
         curve = error["curve"]
         assert len({len(curve[key]) for key in ("sizes", "values", "low", "high")}) == 1
         assert curve["sizes"] == sorted(set(curve["sizes"]))
-        if curve["ahead"] is not None:
-            ahead = curve["ahead"]
-            assert all(
-                low <= value <= high
-                for low, value, high in zip(
-                    ahead["low"], ahead["values"], ahead["high"], strict=True
-                )
-            )
         assert curve["text"].endswith(".")
 
 

@@ -17,11 +17,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.audit_report import audit_document, write_audit
 from sureleaf.report.html import render_audit
 from sureleaf.report.request import Origin
-from tests.report.audited_models import (
-    booster_audit,
-    forest_audit,
-    tree_audit,
-)
+from tests.report.audited_models import booster_audit, forest_audit, tree_audit
 from tests.report.test_html import Tags
 
 AUDITS = {"tree": tree_audit, "forest": lambda: forest_audit(5), "booster": booster_audit}

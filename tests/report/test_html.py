@@ -10,12 +10,7 @@ import pytest
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.document import embedded_values
 from sureleaf.report.html import fragment, render_page
-from sureleaf.report.html.page import (
-    AUDIT_SCRIPTS,
-    SCRIPTS,
-    STYLES,
-    echarts_version,
-)
+from sureleaf.report.html.page import AUDIT_SCRIPTS, SCRIPTS, STYLES, echarts_version
 from tests.report.page_documents import HOSTILE, document, hostile_document
 
 

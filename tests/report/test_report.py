@@ -35,9 +35,7 @@ def timeless(document: dict[str, Any]) -> dict[str, Any]:
     return document | {"provenance": kept}
 
 
-def test_missing_values_dates_and_bools_make_a_whole_document(
-    report: Report,
-) -> None:
+def test_missing_values_dates_and_bools_make_a_whole_document(report: Report) -> None:
     document = report.to_dict()
     check_document(document)
     kinds = {column["name"]: column["kind"] for column in document["data"]["columns"]}

@@ -332,12 +332,7 @@ class Audit:
         """The predictions for the rows as an evaluation of this model, for every other measure."""
         return self.audited.evaluation
 
-    def where(
-        self,
-        of: str = "calibration",
-        *,
-        random_state: int = 0,
-    ) -> Where:
+    def where(self, of: str = "calibration", *, random_state: int = 0) -> Where:
         """Find segments of the rows in which the model is wrong.
 
         All segments of one or two conditions on the columns of X, with at least 2 % of the rows,
@@ -646,13 +641,7 @@ def audit(
     request = _Request(rows, check_level(level), confidence, utility)
     check_count("n_bins", n_bins)
     audited, output = audit_rows(
-        model,
-        X,
-        y,
-        classes=classes,
-        cost=cost,
-        sample_weight=sample_weight,
-        groups=groups,
+        model, X, y, classes=classes, cost=cost, sample_weight=sample_weight, groups=groups
     )
     if positive is not None:
         positive_class(positive, output.classes)

@@ -187,10 +187,7 @@ def pack(header: dict[str, Any], arrays: dict[str, Any] | None = None) -> bytes:
 def output_arrays(output: ModelOutput) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the output of a model as values of JSON and arrays."""
     header: dict[str, Any] = {"name": output.name, "trees": []}
-    arrays: dict[str, Any] = {
-        "predicted": output.predicted,
-        "probabilities": output.probabilities,
-    }
+    arrays: dict[str, Any] = {"predicted": output.predicted, "probabilities": output.probabilities}
     if output.costs is not None:
         arrays["costs"] = output.costs.cost
     pack_labels(output.classes, header, arrays)

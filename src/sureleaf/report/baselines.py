@@ -203,9 +203,7 @@ def _family(
     most_leaves = _sizes(chosen, best_leaves, c45_leaves)
     of_chosen, of_best, *of_sizes = _evaluate_family(request, table, sized, majority, most_leaves)
     n_leaves = fitted.tree_.n_leaves
-    models = [
-        EvaluatedModel("this", THIS_TREE, "the tree of this report", n_leaves, of_chosen),
-    ]
+    models = [EvaluatedModel("this", THIS_TREE, "the tree of this report", n_leaves, of_chosen)]
     if not is_sized:
         description = "the smallest tree that is nearly as good as the best"
         n_leaves = chosen.tree_.n_leaves

@@ -116,9 +116,7 @@ class ReportDocument:
     )
     error: Annotated[ErrorSection, "The error on unseen rows, and the learning curve."] = field(
         metadata=_section(
-            error_section,
-            Page("error", "More rows", has_script=True),
-            embedded=("curve",),
+            error_section, Page("error", "More rows", has_script=True), embedded=("curve",)
         )
     )
     data: Annotated[DataSection, "Rows, columns, classes, and warnings about them."] = field(

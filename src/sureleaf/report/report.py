@@ -19,12 +19,7 @@ from sureleaf.estimators.parameters import hint_for
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.files.atomic_write import atomic_write
-from sureleaf.report.document import (
-    Provenance,
-    ReportDocument,
-    build_document,
-    package_versions,
-)
+from sureleaf.report.document import Provenance, ReportDocument, build_document, package_versions
 from sureleaf.report.document_schema import plain_values
 from sureleaf.report.request import Budget, Origin, Progress, ReportRequest
 from sureleaf.report.results import compute_results

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from sureleaf.evaluation.measures import decide
-from sureleaf.report.sections.decision import (
-    NEVER_POSITIVE,
-    decide_binary,
-    decide_classes,
-)
+from sureleaf.report.sections.decision import NEVER_POSITIVE, decide_binary, decide_classes
 from tests.naive.decisions import best_threshold, confusion_at, cost_a_row
 
 

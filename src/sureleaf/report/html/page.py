@@ -374,10 +374,10 @@ def why_flagged(leaf: Mapping[str, Any], wanted: Mapping[str, Any], at_costs: bo
 # Positions in the small drawings between the text.
 
 
-def position(value: float, low: float = 0.0, high: float = 1.0, width: float = 100.0) -> str:
-    """Return how far from the left a value is on a scale; values beyond it are at its end."""
+def position(value: float, low: float = 0.0, high: float = 1.0) -> str:
+    """Return how far from the left a value is on a scale, in per cent, and at most at its end."""
     share = (value - low) / (high - low) if high > low else 0.0
-    return f"{width * min(1.0, max(0.0, share)):.3g}"
+    return f"{100 * min(1.0, max(0.0, share)):.3g}"
 
 
 def bar_heights(counts: Sequence[float], height: float) -> list[str]:

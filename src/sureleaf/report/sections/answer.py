@@ -51,8 +51,7 @@ class Sentence:
     """The answer to one of three questions."""
 
     topic: Annotated[
-        Literal["good", "trust", "next"],
-        "Is the tree good? Can it be trusted? What is to be done?",
+        Literal["good", "trust", "next"], "Is the tree good? Can it be trusted? What is to be done?"
     ]
     tone: Annotated[Tone, "Whether it is good news, a caution, a problem or a note."]
     short: Annotated[str, "The answer in a few words."]

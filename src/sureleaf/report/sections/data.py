@@ -77,14 +77,7 @@ class ClassCount:
 
 
 WarningKind = Literal[
-    "identifier",
-    "leak",
-    "duplicates",
-    "conflicts",
-    "constant",
-    "missing",
-    "tiny_class",
-    "weights",
+    "identifier", "leak", "duplicates", "conflicts", "constant", "missing", "tiny_class", "weights"
 ]
 
 
