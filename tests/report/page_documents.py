@@ -167,6 +167,7 @@ def _with_missing(
         parent["branch_of_category"] = [0, 0, -1]
         return [f"{name} in {{cook, nurse}}", f"{name} is missing"]
     if _missing_arrives(nodes, parent):
+        parent["missing_arrives"] = True
         tests[parent["missing_branch"]] += " or missing"
     return tests
 

@@ -14,7 +14,6 @@ from sureleaf import TreeClassifier
 from sureleaf.designs import KFold
 from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.report.baselines import Sampled, _bag_words, evaluate_models
-from sureleaf.report.baselines import Sampled, _bag_words, evaluate_models
 from sureleaf.report.request import Budget, ReportRequest, budget_for
 from sureleaf.table import encoding, max_categories, numeric_matrix, read_table
 from tests.report.tables import mixed

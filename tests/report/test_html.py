@@ -58,7 +58,8 @@ def test_the_numbers_in_the_page_are_those_of_the_document() -> None:
         for name, values in columns.items():
             assert values == [record[name] for record in records]
     left_out = set(nodes[0]) - set(tree["nodes"]) - set(tree["leaf"]) - set(tree["inner"])
-    assert left_out == {"depth", "rule"}  # both follow from the branches
+    assert left_out == {"depth", "rule", "missing_arrives"}  # two follow from the branches
+    assert tree["missing_arrives"] == [one["id"] for one in nodes if one["missing_arrives"]]
 
 
 @pytest.mark.parametrize("drawn", [render_page, fragment])

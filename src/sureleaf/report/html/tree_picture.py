@@ -141,7 +141,7 @@ def _test(document: Mapping[str, Any], node: PlainNode) -> tuple[str, str]:
     tree = document["tree"]
     parent = tree["nodes"][node["parent"]]
     branch = list(parent["children"]).index(node["id"])
-    takes_missing = parent["missing_branch"] == branch and node["edge"].endswith(OR_MISSING)
+    takes_missing = parent["missing_branch"] == branch and parent["missing_arrives"]
     missing = OR_MISSING if takes_missing else ""
     column = tree["columns"][parent["column"]]
     if parent["branch_of_category"] is not None:

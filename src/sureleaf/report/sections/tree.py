@@ -98,6 +98,11 @@ class Node:
         int | None,
         "Index of the branch that a missing value takes; null if it goes down every branch.",
     ] = None
+    missing_arrives: Annotated[
+        bool | None,
+        "Whether training rows without a value of the column can reach the node: then the edge of "
+        "that branch says so.",
+    ] = None
     rule: Annotated[
         str | None,
         "All tests from the root to the leaf; of several tests of a column in the same "
@@ -404,6 +409,7 @@ def _test_fields(results: ReportResults, node: int, index: int, column: Column) 
         "children": tuple(tree.branches(node).tolist()),
         "shares": tuple(tree.branch_share[branches].tolist()),
         "missing_branch": missing_branch if missing_branch >= 0 else None,
+        "missing_arrives": bool(tree.missing_arrives[node] and column.has_missing),
         "recurrence": None
         if stability is None
         else float(stability.returned[node] / stability.n_trees),
@@ -493,6 +499,7 @@ def embedded_tree(tree: Mapping[str, Any]) -> dict[str, Any]:
     names = ("wanted", "at_costs", "unseen", "columns", "example_rows", "terms")
     return {
         **{name: tree[name] for name in names},
+        "missing_arrives": [node["id"] for node in nodes if node["missing_arrives"]],
         "nodes": by_column(nodes, _EVERY_NODE),
         "leaf": by_column([node for node in nodes if not node["children"]], _LEAF),
         "inner": by_column([node for node in nodes if node["children"]], _INNER),

@@ -55,13 +55,13 @@
   }
 
   // The test of the branch to a node: its text without and with missing values, and what passes.
-  const OR_MISSING = " or missing";
+  const OR_MISSING = " or missing", arrives = new Set(S.report.tree.missing_arrives);
   function branchTest(node) {
     const parent = byNode.get(node.parent), branch = parent.children.indexOf(node.id);
     const takesMissing = parent.missing_branch === branch;
-    const missing = takesMissing && node.edge.endsWith(OR_MISSING) ? OR_MISSING : "";
     const bounded = parent.threshold_text !== null, codes = parent.branch_of_category;
     const onlyMissing = takesMissing && !bounded && (codes ? !codes.includes(branch) : true);
+    const missing = takesMissing && arrives.has(parent.id) && !onlyMissing ? OR_MISSING : "";
     const kind = bounded ? ["upTo", "above"][branch] : "other";
     return { column: parent.column, kind, known: node.edge.slice(0, node.edge.length - missing.length), missing, takesMissing, onlyMissing };
   }
