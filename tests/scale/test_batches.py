@@ -79,7 +79,7 @@ def test_damaged_and_missing_sources_are_errors_that_name_them(tmp_path):
     source = open_source(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InvalidArgumentError, match=r"rows\.parquet must stay as it is"):
+    with pytest.raises(InvalidArgumentError, match=r"rows\.parquet must not change while"):
         rows_of(source)
     with pytest.raises(InvalidArgumentError, match=r"rows\.parquet is a damaged or truncated"):
         open_source(path)

@@ -134,7 +134,7 @@ def test_a_partition_that_changes_between_the_passes_is_named(client):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dask_parts, "summarize_parts", summarize_others)
-        with pytest.raises(InvalidArgumentError, match="partition 1 must stay as it is"):
+        with pytest.raises(InvalidArgumentError, match="partition 1 must not change while"):
             tree_of(parts, client)
 
 

@@ -498,7 +498,7 @@ def test_a_source_that_changes_between_the_passes_is_an_error(name):
     table = mixed_rows(300, 0)
     changing = Changing(table, changed_tables(table)[name], 2)
     model = TreeClassifier(levels_from="training", n_jobs=1)
-    with pytest.raises(InvalidArgumentError, match="the batches must stay as it is"):
+    with pytest.raises(InvalidArgumentError, match="the batches must not change while"):
         model.fit(changing, "class")
 
 
@@ -509,7 +509,7 @@ def test_cells_that_change_places_in_a_table_without_numbers_are_an_error(column
     table = pa.table(words)
     name = table.column_names[column]
     other = table.set_column(column, name, table[name].take(rng.permutation(300)))
-    with pytest.raises(InvalidArgumentError, match="the batches must stay as it is"):
+    with pytest.raises(InvalidArgumentError, match="the batches must not change while"):
         TreeClassifier(levels_from="training").fit(Changing(table, other, 2), "class")
 
 
@@ -533,7 +533,7 @@ def test_a_file_that_is_written_during_a_fit_is_an_error(tmp_path):
         write(table)
         source = open_source(path)
         write(mixed_rows(1000, 1))
-        with pytest.raises(InvalidArgumentError, match=rf"rows\.{kind} must stay as it is"):
+        with pytest.raises(InvalidArgumentError, match=rf"rows\.{kind} must not change while"):
             TreeClassifier().fit(source, "class")
 
 

@@ -343,8 +343,8 @@ def _stamp(path: str | Path) -> Stamp | None:
 def changed_error(name: str) -> InvalidArgumentError:
     """Return the error for rows that are not those of the first pass."""
     return InvalidArgumentError(
-        f"{name} must stay as it is while it is read, because its rows are read more than once; it "
-        "has changed. Wait until it is complete, or give a copy of it."
+        f"{name} must not change while rows are read, because they are read more than once; a "
+        "change was found. Wait until everything is complete, or give a copy."
     )
 
 
