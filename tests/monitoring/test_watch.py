@@ -308,10 +308,12 @@ def test_a_leaf_promises_no_more_than_its_own_rows():
     shares = (counts.counts / counts.n[:, np.newaxis])[np.arange(len(own)), own]
     assert shares.min() < 0.3
     nodes = model.tree.n_nodes
-    evidence = Evidence("cross_fit", np.full(nodes, 0.6), np.full(nodes, 100.0))
+    evidence = Evidence("cross_fit", np.full(nodes, 0.95), np.full(nodes, 100.0))
     promise = promise_of(model.with_evidence(evidence), 0.05)
-    assert promise.accuracy == pytest.approx(0.6)
+    assert promise.accuracy == pytest.approx(0.95)
     assert (promise.least < shares).all()
+    assert promise.whole == pytest.approx(0.95)
+    assert promise.whole_least < counts.n @ shares / counts.n.sum() < 0.95
 
 
 def test_few_categories_hardly_widen_the_limits_of_a_share():

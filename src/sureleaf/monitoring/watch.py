@@ -224,7 +224,8 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
     """Return what a tree promises; a quarter of the alpha of each question is for its limits.
 
     Limits of the classes are around their shares among unseen rows, or among the rows of the leaf
-    where these promise less, as in a leaf whose decision is a rare class, at costs.
+    where these promise less, as in a leaf whose decision is a rare class, at costs. The same holds
+    for the accuracy of the whole tree.
     """
     leaves, levels = model.tree.leaf_ids, model.node_levels()
     n_leaves, n_classes = len(leaves), len(model.classes)
@@ -261,7 +262,9 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
         whole=whole,
         whole_least=float(
             clopper_pearson_limits(
-                np.asarray(whole * n_whole), np.asarray(n_whole), np.asarray(alpha / 16)
+                np.asarray(min(whole, float(share @ seen[decided])) * n_whole),
+                np.asarray(n_whole),
+                np.asarray(alpha / 16),
             )[0]
         ),
     )
