@@ -29,6 +29,7 @@ ROWS, CLASSES, FLAGS, VALUES = (
 )
 SMALL_FOREST, LARGE_FOREST = "forest of 10 trees, 50,000 x 20", "forest of 10 trees, 200,000 x 20"
 PREDICTIONS = "predictions of a full tree, 1,000,000 x 20"
+MIXED = "the same with 10 columns of categories, and missing values"
 WORK = {
     ROWS: "TreeClassifier(**FULL).fit(*table(200_000))",
     CLASSES: "TreeClassifier(**FULL).fit(*table(100_000, 5))",
@@ -37,10 +38,12 @@ WORK = {
     SMALL_FOREST: "BaggedTreesClassifier(**FOREST).fit(*table(50_000))",
     LARGE_FOREST: "BaggedTreesClassifier(**FOREST).fit(*table(200_000))",
     PREDICTIONS: "fitted().predict_proba(many())",
+    MIXED: "fitted_mixed().predict_proba(many_mixed())",
 }
 MEASURED = """
 import json, sys, time
 import numpy as np
+import pandas as pd
 from sklearn.datasets import make_classification
 from sureleaf import BaggedTreesClassifier, TreeClassifier
 FULL = dict(criterion="gini", pruning=None, min_samples_leaf=1, leaf_estimate="frequency", n_jobs=1)
@@ -68,6 +71,22 @@ def many():
     if "many" not in tables:
         tables["many"] = np.tile(table(200_000)[0], (5, 1))
     return tables["many"]
+def mixed():
+    if "mixed" not in tables:
+        X = pd.DataFrame(table(200_000)[0]).add_prefix("x")
+        X.iloc[::20, :10] = np.nan
+        for column in X.columns[10:]:
+            X[column] = pd.qcut(X[column], 8, labels=list("abcdefgh"))
+        tables["mixed"] = X
+    return tables["mixed"]
+def many_mixed():
+    if "many mixed" not in tables:
+        tables["many mixed"] = pd.concat([mixed()] * 5, ignore_index=True)
+    return tables["many mixed"]
+def fitted_mixed():
+    if "fitted mixed" not in tables:
+        tables["fitted mixed"] = TreeClassifier(**FULL).fit(mixed(), table(200_000)[1])
+    return tables["fitted mixed"]
 seconds = {}
 for work, call in json.loads(sys.argv[1]).items():
     eval(call)
@@ -155,11 +174,19 @@ SPECIALITIES = (
         (("node_sorter.hpp", _WHOLE), ("bucket_search.hpp", _WHOLE)),
     ),
     Speciality(
+        "numbers of one type routed together",
+        "route.hpp",
+        "if (PackedNodes::pays(tree, table) && tests_equal_numbers(tree, table)) {",
+        "if (table.n_rows == 0) {",
+        (PREDICTIONS,),
+        (("route.hpp", "class NumericRouter {"),),
+    ),
+    Speciality(
         "trees packed for predictions of many rows",
         "route.hpp",
         "if (!packed) return route_one_by_one(",
         "if (table.n_rows > 0) return route_one_by_one(",
-        (PREDICTIONS,),
+        (MIXED,),
         (("packed_tree.hpp", _WHOLE),),
     ),
 )
