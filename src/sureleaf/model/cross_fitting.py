@@ -340,11 +340,14 @@ def round_estimate(
         accuracy = (1.0 - class_share) * curve + class_share * of_class
     # (d)
     shares = np.where(tree.is_leaf, row_sums(tree.class_counts), 0.0)
-    own = tree.class_counts[np.arange(tree.n_nodes), model.predicted_classes]
-    training = float(own[tree.is_leaf].sum() / shares.sum())
     shares /= shares.sum()
+    most = 1.0
+    if (
+        tree.n_nodes == 1
+    ):  # right as often as its class occurs, whatever fold trees reach that split
+        most = float(tree.class_counts[0, model.predicted_classes[0]] / tree.class_counts[0].sum())
     of_folds, of_tree = float(leaves.shares @ curve_of_folds), float(shares @ curve)
-    target = tree_accuracy(out_of_fold.accuracy, of_folds, of_tree, training, total.sum())
+    target = tree_accuracy(out_of_fold.accuracy, of_folds, of_tree, total.sum(), most=most)
     accuracy = shift_to_mean(accuracy, shares, target)
     concentration = 1.0
     if tree.n_classes > 2:
@@ -408,28 +411,29 @@ def class_probability(
 
 
 def tree_accuracy(
-    out_of_fold: float, curve_of_folds: float, curve_of_tree: float, training: float, n_rows: float
+    out_of_fold: float,
+    curve_of_folds: float,
+    curve_of_tree: float,
+    n_rows: float,
+    *,
+    most: float = 1.0,
 ) -> float:
     """Return the accuracy of the tree: that of the fold trees, plus how its leaves differ.
 
     It is ``out_of_fold + curve_of_tree - curve_of_folds``: the out-of-fold accuracy, and the means
     of the curve over the leaves. The folds tell how such trees do on average. But greedy trees of
     an exclusive or find it in one sample and miss it in the next, and the leaves of a tree show
-    which it is. That the fold trees had fewer rows shows in their leaves, too. The result is at
-    most the accuracy for the `training` rows: a tree of one leaf is right as often as its class
-    occurs, whatever fold trees reach that split. And it stays half a row away from 0 and 1, because
-    no number of correct predictions proves that none is wrong.
+    which it is. That the fold trees had fewer rows shows in their leaves, too. The result is not
+    above `most`, and stays half a row away from 0 and 1, because no number of correct predictions
+    proves that none is wrong.
 
     Examples
     --------
-    >>> of_rows = {"training": 0.8, "n_rows": 100.0}
-    >>> round(tree_accuracy(0.75, curve_of_folds=0.75, curve_of_tree=0.77, **of_rows), 3)
+    >>> round(tree_accuracy(0.75, curve_of_folds=0.75, curve_of_tree=0.77, n_rows=100.0), 3)
     0.77
-    >>> round(tree_accuracy(0.75, curve_of_folds=0.70, curve_of_tree=0.77, **of_rows), 3)
-    0.8
     """
     margin = 0.5 / (n_rows + 1.0)
-    accuracy = min(out_of_fold + (curve_of_tree - curve_of_folds), training)
+    accuracy = min(out_of_fold + (curve_of_tree - curve_of_folds), most)
     return float(np.clip(accuracy, margin, 1.0 - margin))
 
 
