@@ -342,9 +342,8 @@ def round_estimate(
     shares = np.where(tree.is_leaf, row_sums(tree.class_counts), 0.0)
     shares /= shares.sum()
     most = 1.0
-    if (
-        tree.n_nodes == 1
-    ):  # right as often as its class occurs, whatever fold trees reach that split
+    # A tree of one leaf is right as often as its class occurs, whatever its fold trees reach.
+    if tree.n_nodes == 1:
         most = float(tree.class_counts[0, model.predicted_classes[0]] / tree.class_counts[0].sum())
     of_folds, of_tree = float(leaves.shares @ curve_of_folds), float(shares @ curve)
     target = tree_accuracy(out_of_fold.accuracy, of_folds, of_tree, total.sum(), most=most)

@@ -114,9 +114,8 @@ def open_table(X: Any) -> RawTable:
         return _open_pandas(X)
     if _is_sparse(X):
         return _open_array(X.toarray())
-    if _is_of(
-        X, "xarray", "DataArray"
-    ):  # its own Arrow stream would be a table of one row per cell
+    # The Arrow stream of xarray would be a table of one row per cell.
+    if _is_of(X, "xarray", "DataArray"):
         return _open_pandas(X.to_pandas()) if X.ndim == 2 else _open_array(X.values)
     if isinstance(X, Sequence) and len(X) and all(isinstance(row, Mapping) for row in X):
         return _open_records(X)
