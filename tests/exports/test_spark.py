@@ -143,7 +143,7 @@ def test_batches_of_arrow_rows_are_scored_as_here(spark):
             table = pa.Table.from_batches([batch])
             probabilities = model.predict_proba(table.select(names))
             columns = dict(zip(classes, probabilities.T, strict=True))
-            yield pa.RecordBatch.from_pydict({"row_id": table["row_id"], **columns})
+            yield pa.RecordBatch.from_pydict({"row_id": batch["row_id"], **columns})
 
     schema = "row_id INT, " + ", ".join(f"{name} DOUBLE" for name in classes)
     found = np.array(sorted(map(tuple, rows.mapInArrow(score, schema).collect())))
@@ -159,5 +159,9 @@ def test_a_table_of_spark_is_fitted_by_its_arrow_rows_or_its_files(spark, tmp_pa
     by_file = TreeClassifier(levels_from="training").fit(tmp_path / "rows", "class")
     assert model.get_n_leaves() > 1
     assert by_file.classes_.tolist() == model.classes_.tolist()
+    if hasattr(table, "__arrow_c_stream__"):  # newer versions of Spark give their rows
+        by_stream = TreeClassifier(levels_from="training").fit(table.drop("class"), y)
+        assert by_stream.get_n_leaves() == model.get_n_leaves()
+        return
     with pytest.raises(TypeError, match=r"lazy .*DataFrame. Call its method toArrow\(\) first"):
         TreeClassifier().fit(table.drop("class"), y)
