@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sureleaf.report.document import PAGES as PAGES_OF_THE_REPORT
+from sureleaf.report.document import TITLES
 from tests.cli.command import sureleaf_here
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,7 +126,7 @@ def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() 
 def test_the_page_on_the_report_lists_its_sections() -> None:
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     sections = re.findall(r"^\d\. \*\*(.+?)\*\*", page, flags=re.MULTILINE)
-    assert sections == [page.title for page in PAGES_OF_THE_REPORT]
+    assert sections == list(TITLES.values())
 
 
 def test_every_term_of_the_glossary_is_defined_once() -> None:

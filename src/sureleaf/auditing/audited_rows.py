@@ -441,22 +441,27 @@ def _errors_without_a_row(table: EncodedTable, codes: NDArray[np.int64]) -> list
     return [labels != codes, _linear_predictions(table, codes) != codes]
 
 
-def _linear_predictions(table: EncodedTable, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Predict every row by a logistic regression of the other folds."""
+def logistic_regression() -> Any:
+    """Return scikit-learn's logistic regression of what `numeric_matrix` gives.
+
+    The steps are enough for scaled columns, unless classes are separable.
+    """
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    model = make_pipeline(
-        SimpleImputer(strategy="median", keep_empty_features=True),
-        StandardScaler(),
-        LogisticRegression(max_iter=1000),
-    )
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    return make_pipeline(imputer, StandardScaler(), LogisticRegression(max_iter=1000))
+
+
+def _linear_predictions(table: EncodedTable, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Predict every row by a logistic regression of the other folds."""
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
     folds = PredefinedSplit(fold_numbers(codes.astype(np.int32), 5, seed=0))
     predictions: NDArray[np.int64] = cross_val_predict(
-        model, numeric_matrix(table), codes, cv=folds
+        logistic_regression(), numeric_matrix(table), codes, cv=folds
     )
     return predictions
 

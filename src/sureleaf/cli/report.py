@@ -10,7 +10,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
-from sureleaf.cli.output import repeat_command, sha256
+from sureleaf.cli.output import repeat_command, sha256, show_json
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import ProgressBar, progress_enabled
 
@@ -115,8 +115,14 @@ def report(
             unit=unit,
             against=[read_model(name, question.X, "--against") for name in against or ()],
         )
-    _write(result, page, as_json, save_model, one_page=one_page)
-    if str(as_json) != "-":
+    if save_model is not None:
+        result.tree.save(save_model)
+    is_printed = str(as_json) == "-"
+    if is_printed:
+        show_json(result.to_dict())
+    if page is not None or not is_printed:
+        result.save(page, None if is_printed else as_json, one_page=one_page)
+    if not is_printed:
         _show(result, question.n_left_out, page, as_json, save_model)
 
 
@@ -158,29 +164,6 @@ def _progress() -> Iterator["Progress | None"]:
         return
     with progress_enabled(False), ProgressBar("Reporting", 1.0) as bar:
         yield lambda stage, share: bar.update(share, stage)
-
-
-def _write(
-    result: Any,
-    page: Path | None,
-    as_json: Path | None,
-    save_model: Path | None,
-    *,
-    one_page: bool,
-) -> None:
-    from sureleaf.cli.output import show_json
-
-    if save_model is not None:
-        result.tree.save(save_model)
-    if str(as_json) == "-":
-        show_json(result.to_dict())
-        as_json = None
-    if page is not None and as_json is not None:
-        result.save(page, as_json, one_page=one_page)
-    elif page is not None:
-        result.to_html(page, one_page=one_page)
-    elif as_json is not None:
-        result.to_json(as_json)
 
 
 def _show(result: Any, n_left_out: int, *written: Path | None) -> None:

@@ -13,12 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 
 from sureleaf.arguments import thread_count
+from sureleaf.auditing.audited_rows import logistic_regression
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.estimators.parameters import C45
 from sureleaf.evaluation.designs import KFold, Split
@@ -46,17 +44,16 @@ ModelKind = Literal["this", "constant", "size", "other"]
 """`size` is this tree with another number of leaves; `other` models use the columns, too."""
 
 
-def report_tree(request: ReportRequest, **options: Any) -> TreeClassifier:
-    """Return the tree of the report, unfitted, with other options if any are given.
+def report_tree(request: ReportRequest) -> TreeClassifier:
+    """Return the tree of the report, unfitted.
 
     A tree that was fitted before is grown anew with its own costs: those of the report change its
     decisions alone.
     """
     if request.tree is None:
-        return _prepared(request, TreeClassifier(), **options)
-    tree = clone(request.tree)
-    own = {"cost": tree.cost} if request.tree.__sklearn_is_fitted__() else {}
-    return _prepared(request, tree, **own | options)
+        return _prepared(request, TreeClassifier())
+    own = {"cost": request.tree.cost} if request.is_fitted_before else {}
+    return _prepared(request, clone(request.tree), **own)
 
 
 def decides_by_costs(request: ReportRequest, estimator: Any) -> bool:
@@ -84,8 +81,7 @@ def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> T
     counts_errors = tree.pruning in ("pessimistic", "utility") or tree.collapse
     if request.cost is not None and not counts_errors:
         common["cost"] = request.cost
-    prepared: TreeClassifier = tree.set_params(**common | options)
-    return prepared
+    return tree.set_params(**common | options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,18 +123,16 @@ def evaluate_models(
     start_stage("Cross-validating: baseline")
     majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
     start_stage("Cross-validating: trees of several sizes")
-    c45 = _prepared(request, TreeClassifier.c45())
+    tree, c45 = report_tree(request), _prepared(request, TreeClassifier.c45())
     c45_leaves = _fitted(request, c45, table).tree_.n_leaves
     (this, *trees), sizes = _family(request, table, fitted, majority, c45_leaves)
-    tree = report_tree(request)
     if tree.pruning != "auto":
         this = replace(this, evaluation=evaluated(tree, table))
     models = [this, *_constants(request, majority), *trees]
     if tree.get_params() | C45 != tree.get_params():
         start_stage("Cross-validating: C4.5's tree")
-        description = "the tree of C4.5, with its own rules and its pessimistic pruning"
-        of_c45 = evaluated(c45, table)
-        models.append(EvaluatedModel("other", C45_TREE, description, c45_leaves, of_c45))
+        text = "the tree of C4.5, with its own rules and its pessimistic pruning"
+        models.append(EvaluatedModel("other", C45_TREE, text, c45_leaves, evaluated(c45, table)))
     start_stage("Cross-validating: bagged trees")
     bag = BaggedTreesClassifier(
         n_estimators=budget.bagged_trees,
@@ -146,8 +140,8 @@ def evaluate_models(
         cost=request.cost,
         n_jobs=request.n_jobs,
     )
-    words, of_bag = _bag_words(table.n_rows, budget), evaluated(bag, table)
-    models.append(EvaluatedModel("other", BAGGED_TREES, words, None, of_bag))
+    text = _bag_words(table.n_rows, budget)
+    models.append(EvaluatedModel("other", BAGGED_TREES, text, None, evaluated(bag, table)))
     start_stage("Cross-validating: other models")
     # Separable classes have no largest likelihood: that is no news in every one of many folds.
     with (
@@ -198,18 +192,27 @@ def _family(
     sized, chosen = sized_tree(request), fitted
     is_sized = report_tree(request).pruning == "auto"
     if not is_sized or fitted.size_curve_ is None:
-        chosen = _fitted(request, clone(sized).set_params(random_state=request.seed), table)
-    best_leaves = _best_leaves(request, table, sized, chosen)
-    most_leaves = _sizes(chosen, best_leaves, c45_leaves)
+        chosen = _fitted(request, sized, table, random_state=request.seed)
+    curve = chosen.size_curve_
+    assert curve is not None
+    best_leaves = int(curve.n_leaves[curve.smallest_within(0.0)])
+    if n_rounds_at_most(table.n_rows) > 2:
+        # In a small table it is chosen by other rounds of folds than the tree of the report.
+        options = {"margin": 0.0, "max_leaves": None, "random_state": request.seed}
+        best_leaves = _fitted(request, sized, table, **options).get_n_leaves()
+    shown = SIZES_BEYOND * max(best_leaves, chosen.tree_.n_leaves, c45_leaves, 8)
+    most_leaves = curve_sizes(max(1, min(int(curve.n_leaves.max()), int(shown))))
     of_chosen, of_best, *of_sizes = _evaluate_family(request, table, sized, majority, most_leaves)
     n_leaves = fitted.tree_.n_leaves
     models = [EvaluatedModel("this", THIS_TREE, "the tree of this report", n_leaves, of_chosen)]
     if not is_sized:
-        description = "the smallest tree that is nearly as good as the best"
-        n_leaves = chosen.tree_.n_leaves
-        models.append(EvaluatedModel("other", DEFAULT_TREE, description, n_leaves, of_chosen))
-    description = "the size that is best in cross-validation of the training rows, however large"
-    models.append(EvaluatedModel("size", MARGIN_ZERO, description, best_leaves, of_best))
+        text, n_leaves = (
+            "the smallest tree that is nearly as good as the best",
+            chosen.tree_.n_leaves,
+        )
+        models.append(EvaluatedModel("other", DEFAULT_TREE, text, n_leaves, of_chosen))
+    text = "the size that is best in cross-validation of the training rows, however large"
+    models.append(EvaluatedModel("size", MARGIN_ZERO, text, best_leaves, of_best))
     return models, tuple(map(EvaluatedSize, most_leaves, of_sizes))
 
 
@@ -225,44 +228,23 @@ def _rivals(
     columns = (
         f"the {max_categories(table)} most frequent categories of each column become 0/1 columns"
     )
-    logistic = make_pipeline(
-        SimpleImputer(strategy="median", keep_empty_features=True),
-        StandardScaler(),
-        LogisticRegression(max_iter=MOST_STEPS),
-    )
     n_trees = budget.forest_trees
-    forest = RandomForestClassifier(n_trees)
-    rivals = [
-        (
-            LOGISTIC,
-            "scikit-learn's LogisticRegression with its defaults, of scaled columns; missing "
-            f"numbers are replaced by the median{sample}; {columns}",
-            Sampled(logistic, most),
-            matrix,
-        ),
-        (
-            FOREST,
-            f"scikit-learn's RandomForestClassifier with {n_trees} trees{sample}; {columns}",
-            Sampled(forest, most),
-            matrix,
-        ),
+    of_logistic = (
+        "scikit-learn's LogisticRegression with its defaults, of scaled columns; missing numbers "
+        f"are replaced by the median{sample}; {columns}"
+    )
+    of_forest = f"scikit-learn's RandomForestClassifier with {n_trees} trees{sample}; {columns}"
+    rivals: list[tuple[str, str, Any, Any]] = [
+        (LOGISTIC, of_logistic, Sampled(logistic_regression(), most), matrix),
+        (FOREST, of_forest, Sampled(RandomForestClassifier(n_trees), most), matrix),
     ]
     for model in request.against:
-        name = describe(model)
-        X = request.X if _reads_tables(model) else matrix
-        rivals.append(
-            (name, f"your own choice{'' if X is not matrix else f'; {columns}'}", model, X)
-        )
+        if isinstance(model, TreeClassifier | BaggedTreesClassifier | Pipeline):
+            # Our own take the table as it is, and pipelines may encode it.
+            rivals.append((describe(model), "your own choice", model, request.X))
+        else:
+            rivals.append((describe(model), f"your own choice; {columns}", model, matrix))
     return rivals
-
-
-MOST_STEPS = 1000
-"""Steps of the logistic regression: enough for scaled columns, unless classes are separable."""
-
-
-def _reads_tables(model: Any) -> bool:
-    """Whether a classifier takes the table as it is: our own, and pipelines, which may encode."""
-    return isinstance(model, TreeClassifier | BaggedTreesClassifier | Pipeline)
 
 
 class Sampled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -317,22 +299,15 @@ def _bag_words(n_rows: int, budget: Budget) -> str:
 def _constants(request: ReportRequest, majority: Evaluation) -> list[EvaluatedModel]:
     """Return the model that always predicts one class: the most frequent, or each at costs."""
     if request.cost is None:
-        description = "always predicts the most frequent class"
-        return [EvaluatedModel("constant", MAJORITY, description, 1, majority)]
+        text = "always predicts the most frequent class"
+        return [EvaluatedModel("constant", MAJORITY, text, 1, majority)]
     constants = []
     for code, label in enumerate(majority.classes.tolist()):
-        certain = np.zeros((len(majority.row), len(majority.classes)))
-        certain[:, code] = 1.0
-        name = f"always {request.label(label)}"
-        evaluation = replace(
-            majority,
-            prediction=np.full(len(majority.row), code),
-            probabilities=certain,
-            estimator=name,
-        )
-        constants.append(
-            EvaluatedModel("constant", name, "the same decision for every row", 1, evaluation)
-        )
+        name, decision = f"always {request.label(label)}", np.full(len(majority.row), code)
+        certain = np.eye(len(majority.classes))[decision]
+        always = replace(majority, prediction=decision, probabilities=certain, estimator=name)
+        text = "the same decision for every row"
+        constants.append(EvaluatedModel("constant", name, text, 1, always))
     return constants
 
 
@@ -344,36 +319,8 @@ def curve_sizes(most: int) -> list[int]:
     >>> curve_sizes(5), curve_sizes(100)[-3:]
     ([1, 2, 3, 4, 5], [48, 64, 100])
     """
-    sizes = [size for size in FIRST_SIZES if size < most]
-    double = 64
-    while double < most:
-        sizes.append(double)
-        double *= 2
-    return [*sizes, most]
-
-
-def _best_leaves(
-    request: ReportRequest, table: EncodedTable, sized: TreeClassifier, chosen: TreeClassifier
-) -> int:
-    """Return the leaves of the tree at a margin of 0.
-
-    In a small table it is chosen by other rounds of folds than the tree of the report.
-    """
-    curve = chosen.size_curve_
-    assert curve is not None
-    if n_rounds_at_most(table.n_rows) > 2:
-        options = {"margin": 0.0, "max_leaves": None, "random_state": request.seed}
-        best: TreeClassifier = _fitted(request, clone(sized).set_params(**options), table)
-        return best.get_n_leaves()
-    return int(curve.n_leaves[curve.smallest_within(0.0)])
-
-
-def _sizes(chosen: TreeClassifier, best_leaves: int, c45_leaves: int) -> list[int]:
-    """Return the numbers of leaves of the curve."""
-    curve = chosen.size_curve_
-    assert curve is not None
-    shown = SIZES_BEYOND * max(best_leaves, chosen.tree_.n_leaves, c45_leaves, 8)
-    return curve_sizes(max(1, min(int(curve.n_leaves.max()), int(shown))))
+    doubled = (2**power for power in range(6, most.bit_length()))
+    return [*(size for size in (*FIRST_SIZES, *doubled) if size < most), most]
 
 
 def _evaluate_family(
@@ -405,13 +352,14 @@ def _evaluate_family(
     for which in range(2 + len(most_leaves)):
         parts = [outcome[which] for outcome in by_split]
         tables = [probabilities for _, probabilities in parts if probabilities is not None]
-        evaluation = replace(
-            majority,
-            estimator=describe(tree),
-            prediction=np.concatenate([prediction for prediction, _ in parts]),
-            probabilities=np.concatenate(tables) if tables else None,
+        evaluations.append(
+            replace(
+                majority,
+                estimator=describe(tree),
+                prediction=np.concatenate([prediction for prediction, _ in parts]),
+                probabilities=np.concatenate(tables) if tables else None,
+            )
         )
-        evaluations.append(evaluation)
     return evaluations
 
 
@@ -443,8 +391,7 @@ def _fit_family(
     return outcomes
 
 
-def _fitted(request: ReportRequest, estimator: Any, X: Any) -> Any:
-    """Fit a copy on all rows, to count its leaves."""
-    if request.weights is None:
-        return clone(estimator).fit(X, request.y)
-    return clone(estimator).fit(X, request.y, sample_weight=request.weights)
+def _fitted(request: ReportRequest, tree: TreeClassifier, X: Any, **options: Any) -> Any:
+    """Fit a copy with other options on all rows, to count its leaves."""
+    changed = clone(tree).set_params(**options)
+    return changed.fit(X, request.y, sample_weight=request.weights)

@@ -8,9 +8,9 @@ Plain values, JSON schema, documentation and the order of the page follow from t
 import copy
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 
@@ -30,41 +30,36 @@ from sureleaf.report.sections.models import (
     simplicity_section,
 )
 from sureleaf.report.sections.paper import PaperSection, paper_section
-from sureleaf.report.sections.quality import QualitySection, quality_section
+from sureleaf.report.sections.quality import READ_BY_SCRIPTS, QualitySection, quality_section
 from sureleaf.report.sections.tree import TreeSection, embedded_tree, tree_section
 
 
 @dataclass(frozen=True)
-class Page:
-    """A section as the page shows it: the template has the same name, and the script if any."""
+class Section:
+    """How a section is computed, and how the page shows it.
 
-    name: str
-    title: str
-    has_script: bool = False
-
-
-def _section(
-    build: Callable[[ReportResults], object] | None,
-    *pages: Page,
-    embedded: tuple[str, ...] | Callable[[Mapping[str, Any]], dict[str, Any]] = (),
-) -> dict[str, Any]:
-    """Return what is known of a section: how it is computed, and how the page shows it.
-
-    ``build`` is None where `build_document` computes the section from other ones. ``embedded``
-    names what scripts of the page read, or picks it from the section.
+    `build` is None where `build_document` computes it from other ones. The names of the `titles`
+    are those of the templates, and of the scripts if there are any. `embedded` names what scripts
+    of the page read, or picks it from the section.
     """
-    return {"build": build, "pages": pages, "embedded": embedded}
+
+    build: Callable[[ReportResults], object] | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+    embedded: tuple[str, ...] | Callable[[Mapping[str, Any]], dict[str, Any]] = ()
+
+
+Version = Annotated[str, "Version of the package."]
 
 
 @dataclass(frozen=True)
 class Provenance:
     """With what the report was made, and when."""
 
-    sureleaf: Annotated[str, "Version of the package."]
-    python: Annotated[str, "Version of the package."]
-    numpy: Annotated[str, "Version of the package."]
-    scipy: Annotated[str, "Version of the package."]
-    scikit_learn: Annotated[str, "Version of the package."]
+    sureleaf: Version
+    python: Version
+    numpy: Version
+    scipy: Version
+    scikit_learn: Version
     date: Annotated[str, "Date and time (ISO 8601, UTC)."]
     data_sha256: Annotated[str | None, "SHA-256 hash of the file."]
     seed: Annotated[int, "The random seed: the same seed gives the same numbers."]
@@ -78,58 +73,45 @@ class ReportDocument:
 
     schema: Annotated[ReportSchema, "Version of this description."]
     provenance: Annotated[Provenance, "With what the report was made, and when."]
-    answer: Annotated[AnswerSection, "The first screen."] = field(
-        metadata=_section(None, Page("answer", "Summary"))
-    )
-    tree: Annotated[TreeSection, "The tree and its leaves."] = field(
-        metadata=_section(
-            tree_section,
-            Page("tree", "The tree", has_script=True),
-            Page("leaves", "The leaves", has_script=True),
-            embedded=embedded_tree,
-        )
-    )
-    quality: Annotated[QualitySection, "Out-of-fold predictions, and decisions at given costs."] = (
-        field(
-            metadata=_section(
-                quality_section,
-                Page("quality", "How good it is", has_script=True),
-                embedded=(
-                    "positive",
-                    "labels",
-                    "confusion",
-                    "roc",
-                    "calibration",
-                    "net_benefit",
-                    "scores",
-                    "cost",
-                    "cost_given",
-                ),
-            )
-        )
-    )
-    models: Annotated[ModelsSection, "The tree compared with other models."] = field(
-        metadata=_section(models_section, Page("models", "Other models", has_script=True))
-    )
-    simplicity: Annotated[SimplicitySection, "Size against accuracy or cost."] = field(
-        metadata=_section(None, embedded=("measure", "sizes", "marks"))
-    )
-    error: Annotated[ErrorSection, "The error on unseen rows, and the learning curve."] = field(
-        metadata=_section(
-            error_section, Page("error", "More rows", has_script=True), embedded=("curve",)
-        )
-    )
-    data: Annotated[DataSection, "Rows, columns, classes, and warnings about them."] = field(
-        metadata=_section(
-            data_section, Page("data", "The data"), embedded=("target", "unit", "classes")
-        )
-    )
-    methods: Annotated[MethodsSection, "What each number means and assumes."] = field(
-        metadata=_section(methods_section, Page("methods", "Methods"))
-    )
-    paper: Annotated[PaperSection, "A paragraph on methods and results, to copy into a paper."] = (
-        field(metadata=_section(None))
-    )
+    answer: Annotated[AnswerSection, "The first screen.", Section(titles={"answer": "Summary"})]
+    tree: Annotated[
+        TreeSection,
+        "The tree and its leaves.",
+        Section(tree_section, {"tree": "The tree", "leaves": "The leaves"}, embedded_tree),
+    ]
+    quality: Annotated[
+        QualitySection,
+        "Out-of-fold predictions, and decisions at given costs.",
+        Section(quality_section, {"quality": "How good it is"}, READ_BY_SCRIPTS),
+    ]
+    models: Annotated[
+        ModelsSection,
+        "The tree compared with other models.",
+        Section(models_section, {"models": "Other models"}),
+    ]
+    simplicity: Annotated[
+        SimplicitySection,
+        "Size against accuracy or cost.",
+        Section(embedded=("measure", "sizes", "marks")),
+    ]
+    error: Annotated[
+        ErrorSection,
+        "The error on unseen rows, and the learning curve.",
+        Section(error_section, {"error": "More rows"}, ("curve",)),
+    ]
+    data: Annotated[
+        DataSection,
+        "Rows, columns, classes, and warnings about them.",
+        Section(data_section, {"data": "The data"}, ("target", "unit", "classes")),
+    ]
+    methods: Annotated[
+        MethodsSection,
+        "What each number means and assumes.",
+        Section(methods_section, {"methods": "Methods"}),
+    ]
+    paper: Annotated[
+        PaperSection, "A paragraph on methods and results, to copy into a paper.", Section()
+    ]
     model: Annotated[
         str,
         "The tree as JSON text, as `sureleaf export --to json` writes it, before costs decide "
@@ -138,45 +120,40 @@ class ReportDocument:
     ]
 
 
-_SECTIONS = {one.name: one.metadata for one in fields(ReportDocument) if one.metadata}
-PAGES: tuple[Page, ...] = tuple(page for one in _SECTIONS.values() for page in one["pages"])
-"""The sections of the page, in their order."""
+_SECTIONS: dict[str, Section] = {
+    name: one.__metadata__[1]
+    for name, one in get_type_hints(ReportDocument, include_extras=True).items()
+    if len(one.__metadata__) > 1
+}
+TITLES = {name: title for one in _SECTIONS.values() for name, title in one.titles.items()}
+"""The sections of the page by name, in their order."""
 
 
 def build_document(results: ReportResults, provenance: Provenance) -> ReportDocument:
     """Compute every section; the price of simplicity and the answer come last, from the others."""
     sections: dict[str, Any] = {
-        name: metadata["build"](results)
-        for name, metadata in _SECTIONS.items()
-        if metadata["build"] is not None
+        name: one.build(results) for name, one in _SECTIONS.items() if one.build is not None
     }
     if sections["tree"].n_leaves == 1:
         sections["error"] = without_tests(sections["error"], sections["models"])
     sections["simplicity"] = simplicity_section(results, sections["models"])
     read = ("data", "tree", "quality", "error", "models")
     sections["answer"] = answer_section(*(sections[name] for name in read))
-    sections["paper"] = paper_section(sections, report_tree(results.request).missing)
-    return ReportDocument(
-        schema=REPORT_SCHEMA, provenance=provenance, model=_model_text(results), **sections
-    )
-
-
-def _model_text(results: ReportResults) -> str:
-    """Return the tree as JSON, with the parameters by which the report evaluates it."""
-    tree = copy.copy(results.tree)
-    tree.set_params(random_state=report_tree(results.request).random_state, n_jobs=None)
-    return to_json(tree)
+    evaluated = report_tree(results.request)
+    sections["paper"] = paper_section(sections, evaluated.missing)
+    # The tree goes with the parameters by which the report evaluates it.
+    tree = copy.copy(results.tree).set_params(random_state=evaluated.random_state, n_jobs=None)
+    return ReportDocument(REPORT_SCHEMA, provenance, model=to_json(tree), **sections)
 
 
 def embedded_values(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the scripts of the page read from a document of plain values."""
     values = {}
-    for name, metadata in _SECTIONS.items():
-        pick = metadata["embedded"]
-        if callable(pick):
-            values[name] = pick(document[name])
-        elif pick:
-            values[name] = {key: document[name][key] for key in pick}
+    for name, section in _SECTIONS.items():
+        if callable(section.embedded):
+            values[name] = section.embedded(document[name])
+        elif section.embedded:
+            values[name] = {key: document[name][key] for key in section.embedded}
     return values
 
 

@@ -7,7 +7,7 @@ end, which JSON does not have.
 
 import math
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from inspect import cleandoc
@@ -60,6 +60,11 @@ def record_of(kind: type[Record], source: object, **more: Any) -> Record:
         if one.name not in more and hasattr(source, one.name)
     }
     return kind(**own, **more)
+
+
+def by_column(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Turn records into columns, so that each name is written once."""
+    return {name: [record[name] for record in records] for name in names}
 
 
 def schema_of(root: type, title: str) -> dict[str, Any]:

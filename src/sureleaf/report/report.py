@@ -1,10 +1,11 @@
 """make_report: a table and its labels in, a report out."""
 
 import datetime
-import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from json import dumps
 from os import PathLike
 from typing import Any
 
@@ -55,31 +56,31 @@ class Report:
 
     def to_json(self, path: str | PathLike[str]) -> None:
         """Write the document as JSON; an older file is replaced only when all is written."""
-        with atomic_write(path) as file:
-            file.write(self._json())
+        self.save(json=path)
 
     def to_html(self, path: str | PathLike[str], *, one_page: bool = False) -> None:
         """Write the page, or its first screen: one file that needs nothing else."""
-        with atomic_write(path) as file:
-            file.write(self._page(one_page))
+        self.save(path, one_page=one_page)
 
     def save(
-        self, page: str | PathLike[str], json: str | PathLike[str], *, one_page: bool = False
+        self,
+        page: str | PathLike[str] | None = None,
+        json: str | PathLike[str] | None = None,
+        *,
+        one_page: bool = False,
     ) -> None:
-        """Write the page and the JSON; no file is replaced before both are written."""
-        with atomic_write(page) as page_file, atomic_write(json) as json_file:
-            page_file.write(self._page(one_page))
-            page_file.flush()
-            json_file.write(self._json())
-
-    def _json(self) -> bytes:
-        text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
-        return f"{text}\n".encode()
-
-    def _page(self, one_page: bool) -> bytes:
+        """Write the page, the JSON, or both; no file is replaced before all are written."""
         from sureleaf.report.html import render_page
 
-        return render_page(self.to_dict(), one_page=one_page).encode()
+        values = self.to_dict()
+        with ExitStack() as files:
+            if page is not None:
+                file = files.enter_context(atomic_write(page))
+                file.write(render_page(values, one_page=one_page).encode())
+                file.flush()
+            if json is not None:
+                text = dumps(values, allow_nan=False, ensure_ascii=False)
+                files.enter_context(atomic_write(json)).write(f"{text}\n".encode())
 
     @property
     def sentences(self) -> list[str]:

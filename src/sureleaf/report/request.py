@@ -166,6 +166,11 @@ class ReportRequest:
         return self.labels.get(class_, str(class_))
 
     @property
+    def is_fitted_before(self) -> bool:
+        """Whether the tree was fitted before the report."""
+        return self.tree is not None and self.tree.__sklearn_is_fitted__()
+
+    @property
     def command(self) -> str:
         """How to make the report again."""
         return self.origin.command or f"make_report(X, y, seed={self.seed})"

@@ -4,7 +4,7 @@ The table is encoded once. One fit and one set of folds serve all sections.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from sureleaf.report.request import (
     ComparedMeasure,
     Progress,
     ReportRequest,
-    Stages,
     budget_for,
     is_rare,
 )
@@ -61,19 +60,13 @@ class ReportResults:
     models: tuple[EvaluatedModel, ...]
     sizes: tuple[EvaluatedSize, ...]
     n_refitted_leaves: int | None
-    bootstrap: BootstrapError | str
-    curve: LearningCurve | str
+    bootstrap: BootstrapError | str = ""
+    curve: LearningCurve | str = ""
 
     @property
     def evaluation(self) -> Evaluation:
         """The evaluation of the tree."""
         return self.models[0].evaluation
-
-    @property
-    def is_fitted_before(self) -> bool:
-        """Whether the tree was fitted before the report."""
-        tree = self.request.tree
-        return tree is not None and tree.__sklearn_is_fitted__()
 
     @property
     def labels(self) -> list[str]:
@@ -88,40 +81,24 @@ class ReportResults:
     @property
     def measure(self) -> ComparedMeasure:
         """What models are compared by: costs if there are any, the AUC if classes are rare."""
-        return _measure(self.request, self.evaluation)
+        if self.request.cost is not None:
+            return "cost"
+        return "auc" if is_rare(self.class_counts.tolist()) else "accuracy"
 
     @property
     def class_counts(self) -> NDArray[np.float64]:
         """Rows of each class, or their weights."""
-        return _class_counts(self.evaluation)
+        weights = row_weights(self.evaluation.weights, self.n_rows)
+        counts = np.bincount(self.evaluation.truth, weights, minlength=len(self.labels))
+        return counts.astype(np.float64)
 
 
-def _class_counts(evaluation: Evaluation) -> NDArray[np.float64]:
-    weights = row_weights(evaluation.weights, len(evaluation.truth))
-    counts = np.bincount(evaluation.truth, weights, minlength=len(evaluation.classes))
-    return counts.astype(np.float64)
+class _Stages:
+    """Tells which stage begins, and how far the work is."""
 
-
-def _measure(request: ReportRequest, evaluation: Evaluation) -> ComparedMeasure:
-    if request.cost is not None:
-        return "cost"
-    return "auc" if is_rare(_class_counts(evaluation).tolist()) else "accuracy"
-
-
-def compute_results(request: ReportRequest, progress: Progress | None = None) -> ReportResults:
-    """Fit, evaluate, bootstrap and draw the learning curve: the slow part of a report."""
-    stages = _StageProgress(progress or (lambda stage, share: None))
-    with watched(stages.advance):
-        return _compute(request, stages.start)
-
-
-class _StageProgress:
-    """Tells where a stage begins, and how far it is."""
-
-    def __init__(self, tell: Progress) -> None:
-        self._tell = tell
-        self._stage, self._start, self._end = "", 0.0, 0.0
-        self._reported = 0.0
+    def __init__(self, tell: Progress | None) -> None:
+        self._tell = tell or (lambda stage, share: None)
+        self._stage, self._start, self._end, self._reported = "", 0.0, 0.0, 0.0
 
     def start(self, stage: str) -> None:
         self._stage, self._start = stage, STAGES[stage]
@@ -137,38 +114,31 @@ class _StageProgress:
             self._tell(self._stage, share)
 
 
-def _compute(request: ReportRequest, start_stage: Stages) -> ReportResults:
-    start_stage("Reading the columns")
-    table = _read(request)
-    positive = _class_of_interest(request.y) if request.positive is None else request.positive
-    budget = _budget(request, table.n_rows)
-    start_stage("Growing the tree")
-    tree, n_refitted_leaves = _fit(request, table)
-    fitted = _at_costs(request, tree)
-    model = fitted.complete_model()
-    leaves = fitted.leaves(
-        level=request.level, confidence=request.confidence, utility=request.utility
-    )
-    models, sizes = evaluate_models(request, table, fitted, positive, budget, start_stage)
-    start_stage("Estimating the error by bootstrap")
-    bootstrap = _bootstrap(request, table, budget)
-    start_stage("Computing the learning curve")
-    measure = _measure(request, models[0].evaluation)
-    curve = _curve(request, table, measure, budget, positive)
-    start_stage("Writing the report")
-    return ReportResults(
-        request=request,
-        budget=budget,
-        table=table,
-        tree=tree,
-        model=model,
-        leaves=leaves,
-        models=models,
-        sizes=sizes,
-        n_refitted_leaves=n_refitted_leaves,
-        bootstrap=bootstrap,
-        curve=curve,
-    )
+def compute_results(request: ReportRequest, progress: Progress | None = None) -> ReportResults:
+    """Fit, evaluate, bootstrap and draw the learning curve: the slow part of a report."""
+    stages = _Stages(progress)
+    with watched(stages.advance):
+        stages.start("Reading the columns")
+        table = _read(request)
+        budget = _budget(request, table.n_rows)
+        stages.start("Growing the tree")
+        tree, n_refitted_leaves = _fit(request, table)
+        own, cost = tree.model_.cost, request.cost
+        has_cost = cost is None or (own is not None and np.array_equal(own, cost))
+        fitted = tree if has_cost else tree.with_cost(cost)
+        levels = {name: getattr(request, name) for name in ("level", "confidence", "utility")}
+        model, leaves = fitted.complete_model(), fitted.leaves(**levels)
+        positive = _class_of_interest(request.y) if request.positive is None else request.positive
+        models, sizes = evaluate_models(request, table, fitted, positive, budget, stages.start)
+        results = ReportResults(
+            request, budget, table, tree, model, leaves, models, sizes, n_refitted_leaves
+        )
+        stages.start("Estimating the error by bootstrap")
+        bootstrap = _bootstrap(results)
+        stages.start("Computing the learning curve")
+        curve = _curve(results)
+        stages.start("Writing the report")
+        return replace(results, bootstrap=bootstrap, curve=curve)
 
 
 def _budget(request: ReportRequest, n_rows: int) -> Budget:
@@ -187,12 +157,9 @@ def _budget(request: ReportRequest, n_rows: int) -> Budget:
 def _read(request: ReportRequest) -> EncodedTable:
     """Encode the table: as the fitted tree does, or by the kinds of columns that it is given."""
     tree = request.tree
-    if tree is None:
-        return read_table(request.X, estimator="make_report")
-    if not tree.__sklearn_is_fitted__():
-        return read_table(
-            request.X, categorical_features=tree.categorical_features, estimator="make_report"
-        )
+    if tree is None or not request.is_fitted_before:
+        kinds = "auto" if tree is None else tree.categorical_features
+        return read_table(request.X, categorical_features=kinds, estimator="make_report")
     own, given = set(tree.classes_.tolist()), set(np.asarray(request.y).tolist())
     if own != given:
         odd = sorted(map(str, own ^ given))[0]
@@ -211,7 +178,7 @@ def _fit(request: ReportRequest, table: EncodedTable) -> tuple[TreeClassifier, i
         grown.set_params(random_state=request.seed)
     grown.fit(table, request.y, sample_weight=request.weights, groups=request.groups)
     tree = request.tree
-    if tree is None or not tree.__sklearn_is_fitted__():
+    if tree is None or not request.is_fitted_before:
         return grown, None
     counts = tree.model_.tree.class_counts
     if np.array_equal(counts, grown.model_.tree.class_counts):
@@ -245,14 +212,6 @@ def _check_own_rows(tree: TreeClassifier, table: EncodedTable, request: ReportRe
     )
 
 
-def _at_costs(request: ReportRequest, tree: TreeClassifier) -> TreeClassifier:
-    """Return the tree with decisions and levels at the costs of the report, if it has others."""
-    same = request.cost is None or (
-        tree.model_.cost is not None and np.array_equal(tree.model_.cost, request.cost)
-    )
-    return tree if same else tree.with_cost(request.cost)
-
-
 POSITIVE_NAMES = frozenset({"yes", "y", "true", "positive", "pos", "bad"})
 
 
@@ -277,22 +236,22 @@ def is_called_positive(one: Any, classes: list[Any]) -> bool:
     return name in POSITIVE_NAMES
 
 
-def _bootstrap(request: ReportRequest, table: EncodedTable, budget: Budget) -> BootstrapError | str:
+def _bootstrap(results: ReportResults) -> BootstrapError | str:
+    request, tree = results.request, report_tree(results.request)
     if request.groups is not None:
         return "There is no bootstrap estimate: rows come in groups, and it resamples single rows."
-    if budget.bootstraps == 0:
+    if results.budget.bootstraps == 0:
         return (
-            f"There is no bootstrap estimate: with {table.n_rows:,} rows it would take as long as "
-            "the rest of the report, and it corrects for small training sets."
+            f"There is no bootstrap estimate: with {results.n_rows:,} rows it would take as long "
+            "as the rest of the report, and it corrects for small training sets."
         )
-    tree = report_tree(request)
     try:
         return bootstrap_error(
             tree,
-            table,
+            results.table,
             request.y,
             decide_by=None if decides_by_costs(request, tree) else request.cost,
-            n_bootstraps=budget.bootstraps,
+            n_bootstraps=results.budget.bootstraps,
             sample_weight=request.weights,
             random_state=request.seed,
         )
@@ -311,31 +270,25 @@ class _UpTo:
         return self.schedule.sizes(min(n_rows, self.largest))
 
 
-def _curve(
-    request: ReportRequest,
-    table: EncodedTable,
-    measure: ComparedMeasure,
-    budget: Budget,
-    positive: Any,
-) -> LearningCurve | str:
-    train = min(table.n_rows * 2 // 3, budget.curve_rows)
-    n_classes = len(np.unique(np.asarray(request.y)))
-    start = max(10, 3 * n_classes, train // 32)
+def _curve(results: ReportResults) -> LearningCurve | str:
+    request, budget, measure = results.request, results.budget, results.measure
+    train = min(results.n_rows * 2 // 3, budget.curve_rows)
+    start = max(10, 3 * len(results.labels), train // 32)
     if train < 2.5 * start:
-        return f"{table.n_rows} rows are too few for a learning curve."
+        return f"{results.n_rows} rows are too few for a learning curve."
     # Even steps up to the last size, with at least five sizes: the power law has three parameters.
     factor = (1.01 * train / start) ** (1 / max(4, round(math.log2(train / start))))
     try:
         return learning_curve(
             report_tree(request),
-            table,
+            results.table,
             request.y,
             schedule=_UpTo(Geometric(start, factor), budget.curve_rows),
             measure="decided_cost" if measure == "cost" else measure,
             cost=request.cost,
             repeats=budget.curve_repeats,
             level=request.level,
-            positive=positive,
+            positive=results.evaluation.positive,
             groups=request.groups,
             sample_weight=request.weights,
             random_state=request.seed,

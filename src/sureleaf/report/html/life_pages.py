@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 import sureleaf
 from sureleaf.formatting import count, percent
-from sureleaf.report.html.page import embedded_json, render_template, script
+from sureleaf.report.html.page import render_template
 
 VERDICTS = {
     "right": ("good", "still right"),
@@ -36,8 +36,6 @@ def render_watch(document: Mapping[str, Any], heading: str = "") -> str:
         document,
         heading=heading or f"{count(rows)} rows",
         provenance={"sureleaf": sureleaf.__version__},
-        embedded=embedded_json({"schema": document["schema"]}),
-        script=script(("page.js",)),
         sections=[("answer", "The answer"), ("leaves", "The leaves"), ("methods", "Methods")],
         verdicts=VERDICTS,
         whole=sequence_svg(tree, rows, HEIGHT),
@@ -105,8 +103,6 @@ def render_diff(document: Mapping[str, Any], heading: str = "") -> str:
         document,
         heading=heading or "two trees",
         provenance={"sureleaf": sureleaf.__version__},
-        embedded=embedded_json({"schema": document["schema"]}),
-        script=script(("page.js",)),
         sections=[("answer", "The answer"), ("trees", "Both trees"), ("flows", "The rows")],
         picture=trees_svg(document),
     )

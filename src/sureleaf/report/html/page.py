@@ -17,12 +17,11 @@ from markupsafe import Markup
 from sureleaf import formatting
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.report.audit_report import MEASURE_WORDS
-from sureleaf.report.document import PAGES, embedded_values
-from sureleaf.report.document_schema import REPORT_SCHEMA
+from sureleaf.report.document import TITLES, embedded_values
+from sureleaf.report.document_schema import REPORT_SCHEMA, by_column
 from sureleaf.report.html.tree_picture import class_colour, tree_picture
 from sureleaf.report.sections.answer import QUESTIONS
 from sureleaf.report.sections.decision import implied_threshold
-from sureleaf.report.sections.tree import by_column
 
 AUDIT_SCHEMA = "sureleaf-audit/1"
 MAX_RULES = 150
@@ -43,13 +42,12 @@ def render_page(document: Mapping[str, Any], *, one_page: bool = False) -> str:
     `one_page` returns the first screen alone, which prints on one page.
     """
     _check_schema(document, REPORT_SCHEMA, "report")
-    pages = PAGES[:1] if one_page else PAGES
     return render_template(
         "page.html.jinja",
         document,
-        embedded=embedded_json({} if one_page else embedded_values(document)),
-        script=script(("page.js",)) if one_page else script(SCRIPTS),
-        sections=[(page.name, page.title) for page in pages],
+        embedded={} if one_page else embedded_values(document),
+        scripts=("page.js",) if one_page else SCRIPTS,
+        sections=list(TITLES.items())[: 1 if one_page else None],
         max_rules=MAX_RULES,
         one_page=one_page,
         questions=QUESTIONS,
@@ -81,24 +79,23 @@ def render_audit(document: Mapping[str, Any]) -> str:
     groups = "bins" if leaves is None or trees is not None else "leaves"
     shown_leaves = None if leaves is None else _with_class(_largest(leaves), class_index)
     shown_bins = _with_class(document["bins"], class_index)
+    labels = [one["label"] for one in document["data"]["classes"]]
     shared = (*_SHARED, *(["cost"] if document["measure"] == "cost" else []))
+    of_leaf = (*([] if trees is None else ["tree"]), "leaf", *shared)
     embedded = {
-        "data": {"classes": [{"label": one["label"]} for one in document["data"]["classes"]]},
+        "data": {"classes": [{"label": label} for label in labels]},
         "bins": by_column(shown_bins, ("stated_from", "stated_to", *shared)),
-        "leaves": None,
+        "leaves": None if shown_leaves is None else by_column(shown_leaves, of_leaf),
         "trees": None if trees is None else by_column(trees, list(trees[0])),
     }
-    if shown_leaves is not None:
-        first = ("leaf",) if trees is None else ("tree", "leaf")
-        embedded["leaves"] = by_column(shown_leaves, (*first, *shared))
     return render_template(
         "audit.html.jinja",
         document,
         provenance=document["made"],
-        embedded=embedded_json(embedded),
-        script=script(AUDIT_SCRIPTS),
+        embedded=embedded,
+        scripts=AUDIT_SCRIPTS,
         sections=_audit_sections(document, groups),
-        labels=[one["label"] for one in document["data"]["classes"]],
+        labels=labels,
         groups=groups,
         n_flagged=sum(one["flagged"] for one in document[groups]),
         shown_leaves=shown_leaves,
@@ -115,8 +112,6 @@ def render_study(document: Mapping[str, Any], answer: str) -> str:
         "study.html.jinja",
         document,
         answer=answer,
-        embedded=embedded_json({"schema": document["schema"]}),
-        script=script(("page.js",)),
         sections=[
             ("answer", "The answer"),
             *((name, formatting.upper_first(measure_name(name))) for name in measures),
@@ -127,18 +122,8 @@ def render_study(document: Mapping[str, Any], answer: str) -> str:
 
 
 _SHARED = (
-    "class",
-    "n",
-    "counts",
-    "stated",
-    "agrees",
-    "probability",
-    "low",
-    "high",
-    "confidence",
-    "utility",
-    "rows_needed",
-    "flagged",
+    *("class", "n", "counts", "stated", "agrees", "probability", "low", "high"),
+    *("confidence", "utility", "rows_needed", "flagged"),
 )
 _AUDIT_TITLES = {
     "answer": "The answer",
@@ -164,8 +149,6 @@ def _audit_sections(document: Mapping[str, Any], groups: str) -> list[tuple[str,
 
 def _largest(leaves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the leaves with the most rows, in their original order."""
-    if len(leaves) <= MAX_LEAVES:
-        return list(leaves)
     order = sorted(range(len(leaves)), key=lambda index: -float(leaves[index]["n"]))
     return [leaves[index] for index in sorted(order[:MAX_LEAVES])]
 
@@ -176,14 +159,27 @@ def _with_class(
     return [record | {"class": class_index[record["prediction"]]} for record in records]
 
 
-def render_template(template: str, document: Mapping[str, Any], **more: Any) -> str:
-    """Fill a template with a document and with what every page has."""
+def render_template(
+    template: str,
+    document: Mapping[str, Any],
+    *,
+    embedded: Mapping[str, Any] | None = None,
+    scripts: tuple[str, ...] = ("page.js",),
+    **more: Any,
+) -> str:
+    """Fill a template with a document and with what every page has.
+
+    `embedded` is what the scripts read, by default the schema alone.
+    """
+    read = {"schema": document["schema"]} if embedded is None else embedded
     return (
         _environment()
         .get_template(template)
         .render(
             document,
             style=style(),
+            embedded=embedded_json(read),
+            script=script(scripts),
             echarts_version=echarts_version(),
             echarts_notice=_read(f"{_ECHARTS}/NOTICE").strip(),
             tones=TONES,
@@ -204,9 +200,10 @@ def _check_schema(document: Mapping[str, Any], schema: str, what: str) -> None:
 # What every page carries: styles, scripts, and the library that draws the charts.
 
 STYLES = ("page.css", "first.css", "parts.css", "tree.css", "print.css")
-SCRIPTS = ("page.js", *(f"{page.name}.js" for page in PAGES if page.has_script))
+_FILES, _ECHARTS = files("sureleaf.report.html"), "vendor/echarts"
+_NAMES = ("page", *TITLES)
+SCRIPTS = tuple(f"{one}.js" for one in _NAMES if (_FILES / "script" / f"{one}.js").is_file())
 AUDIT_SCRIPTS = ("page.js", "audit.js")
-_ECHARTS = "vendor/echarts"
 
 
 @cache
@@ -234,7 +231,7 @@ def echarts_version() -> str:
 
 
 def _read(name: str) -> str:
-    return files("sureleaf.report.html").joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return _FILES.joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
 # A document inside a page, as data that no text in it can turn into markup.

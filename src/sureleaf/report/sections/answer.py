@@ -37,7 +37,7 @@ from sureleaf.report.sections.models import (
     is_settled,
     leading_rival,
 )
-from sureleaf.report.sections.quality import MISSED, QualitySection
+from sureleaf.report.sections.quality import MISSED, QualitySection, found_shares
 from sureleaf.report.sections.tree import Node, TreeSection, WantedLevels
 
 Tone = Literal["good", "warn", "bad", "plain"]
@@ -174,9 +174,7 @@ class _Parts:
     @property
     def missed(self) -> list[tuple[str, float]]:
         """Classes of which less than half of the rows are found."""
-        confusion = np.array(self.quality.confusion)
-        rows = confusion.sum(axis=1)
-        found = np.divide(np.diag(confusion), rows, out=np.ones(len(rows)), where=rows > 0)
+        found = found_shares(np.array(self.quality.confusion))
         return [(self.quality.labels[k], float(found[k])) for k in np.flatnonzero(found < MISSED)]
 
 

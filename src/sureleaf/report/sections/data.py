@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -37,6 +38,11 @@ class CategoryCount:
     count: Annotated[int, "Rows with this category."]
 
 
+EndOfRange = Annotated[
+    str | None, "Smallest and largest value as text; null for categories without an order."
+]
+
+
 @dataclass(frozen=True)
 class ColumnSummary:
     """A column of the table."""
@@ -45,12 +51,8 @@ class ColumnSummary:
     kind: Annotated[ColumnKind, 'Kind of its values; "left out" if the user dropped it.']
     missing: Annotated[int, "Rows in which the value is missing."] = 0
     distinct: Annotated[int, "Number of distinct values."] = 0
-    low: Annotated[
-        str | None, "Smallest and largest value as text; null for categories without an order."
-    ] = None
-    high: Annotated[
-        str | None, "Smallest and largest value as text; null for categories without an order."
-    ] = None
+    low: EndOfRange = None
+    high: EndOfRange = None
     categories: Annotated[
         tuple[CategoryCount, ...], "The most frequent categories, at most 12."
     ] = ()
@@ -112,15 +114,8 @@ class DataSection:
 def data_section(results: ReportResults) -> DataSection:
     """Summarize the table and check it."""
     origin, evaluation, counts = results.request.origin, results.evaluation, results.class_counts
-    columns = [
-        _column(column, values, float(importance))
-        for column, values, importance in zip(
-            results.table.schema.columns,
-            results.table.columns,
-            results.model.feature_importances,
-            strict=True,
-        )
-    ]
+    importances = map(float, results.model.feature_importances)
+    columns = [_column(*one) for one in zip(*_columns(results), importances, strict=True)]
     columns += [
         ColumnSummary(name, "left out", note="left out on request")
         for name in origin.columns_left_out
@@ -150,8 +145,18 @@ def column_kind(column: Column) -> ColumnKind:
     return "bool" if column.category_family == "bool" else _KINDS[column.kind]
 
 
+def _columns(results: ReportResults) -> tuple[tuple[Column, ...], list[NDArray[Any]]]:
+    """Return the columns and their values: numbers, or codes of categories."""
+    return results.table.schema.columns, list(results.table.columns)
+
+
+def is_missing(column: Column, values: Any) -> Any:
+    """Return whether values of a column are missing."""
+    return values < 0 if column.is_coded else np.isnan(values)
+
+
 def _column(column: Column, values: NDArray[Any], importance: float) -> ColumnSummary:
-    known = values[values >= 0] if column.is_coded else values[~np.isnan(values)]
+    known = values[~is_missing(column, values)]
     distribution = _categories(column, known) if column.is_coded else _range(column, known)
     return ColumnSummary(
         name=str(column.name),
@@ -166,16 +171,13 @@ def _column(column: Column, values: NDArray[Any], importance: float) -> ColumnSu
 
 def _categories(column: Column, known: NDArray[Any]) -> dict[str, Any]:
     counts = np.bincount(known, minlength=len(column.categories))
-    order = np.argsort(-counts, kind="stable")[:_MAX_CATEGORIES]
-    present = np.flatnonzero(counts) if column.kind == "ordered" else np.array([], dtype=int)
+    shown = np.argsort(-counts, kind="stable")[:_MAX_CATEGORIES]
+    every = [CategoryCount(str(c), int(n)) for c, n in zip(column.categories, counts, strict=True)]
+    present = [one for one in every if one.count] if column.kind == "ordered" else []
     return {
-        "low": str(column.categories[present[0]]) if len(present) else None,
-        "high": str(column.categories[present[-1]]) if len(present) else None,
-        "categories": tuple(
-            CategoryCount(str(column.categories[code]), int(counts[code]))
-            for code in order
-            if counts[code]
-        ),
+        "low": present[0].label if present else None,
+        "high": present[-1].label if present else None,
+        "categories": tuple(every[code] for code in shown if counts[code]),
     }
 
 
@@ -186,11 +188,10 @@ def _range(column: Column, known: NDArray[Any]) -> dict[str, Any]:
     bins = None
     if len(finite):
         low, high = float(finite.min()), float(finite.max())
+        index = np.zeros(len(finite), dtype=np.int64)
         if high > low and np.isfinite(high - low):
             index = ((finite - low) / (high - low) * N_BINS).astype(np.int64)
-            bins = np.bincount(np.minimum(index, N_BINS - 1), minlength=N_BINS).tolist()
-        else:
-            bins = [len(finite)] + [0] * (N_BINS - 1)
+        bins = np.bincount(np.minimum(index, N_BINS - 1), minlength=N_BINS).tolist()
     return {
         "low": column.render(float(known.min())),
         "high": column.render(float(known.max())),
@@ -229,8 +230,8 @@ def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
     """
     if column.is_coded:
         known = values[values >= 0]
-        family = column.category_family
-        return family == "text" and len(known) >= 20 and len(np.unique(known)) >= 0.9 * len(known)
+        is_text = column.category_family == "text"
+        return is_text and len(known) >= 20 and len(np.unique(known)) >= 0.9 * len(known)
     known = values[np.isfinite(values)]
     if column.kind == "date" or len(known) < 20 or not (known == np.rint(known)).all():
         return False
@@ -242,17 +243,14 @@ def looks_like_identifier(column: Column, values: NDArray[Any]) -> bool:
     return consecutive or in_order or bool(_NAMED_LIKE_A_KEY.search(column.name))
 
 
-def _identifiers(results: ReportResults) -> list[DataWarning]:
-    warnings = []
+def _identifiers(results: ReportResults) -> Iterator[DataWarning]:
     used = set(results.model.tree.feature.tolist())
     columns = list(results.table.columns)
     if not columns:
-        return []
+        return
     # A row that was copied has the identifier of the first copy, too.
     first_copies = np.sort(np.unique(row_hashes(columns), return_index=True)[1])
-    for index, (column, values) in enumerate(
-        zip(results.table.schema.columns, columns, strict=True)
-    ):
+    for index, (column, values) in enumerate(zip(*_columns(results), strict=True)):
         if looks_like_identifier(column, values[first_copies]):
             name = str(column.name)
             use = (
@@ -265,54 +263,55 @@ def _identifiers(results: ReportResults) -> list[DataWarning]:
                 "a date that is written as text. "
                 f"{use} If it is only an identifier, leave it out: --drop {name!r}."
             )
-            warnings.append(DataWarning("identifier", name, text))
-    return warnings
+            yield DataWarning("identifier", name, text)
 
 
-def _leaks(results: ReportResults) -> list[DataWarning]:
+def _leaks(results: ReportResults) -> Iterator[DataWarning]:
     """Find columns that alone predict unseen rows almost without error."""
-    n, n_classes = results.n_rows, len(results.labels)
-    baseline = float(np.bincount(results.evaluation.truth).max() / n)
+    n, evaluation = results.n_rows, results.evaluation
+    baseline = float(np.bincount(evaluation.truth).max() / n)
     needed = max(LEAK_ACCURACY, 1 - 0.1 * (1 - baseline))
     rows = np.unique(np.linspace(0, n - 1, min(n, LEAK_SAMPLE)).astype(np.int64))
-    warnings = []
-    for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
-        accuracy = _accuracy_alone(results, column, values, rows, n_classes)
-        if accuracy is not None and accuracy >= needed:
+    truth = evaluation.truth[rows]
+    groups = None if evaluation.groups is None else evaluation.groups[rows]
+    if len(rows if groups is None else np.unique(groups)) < 3 or len(np.unique(truth)) < 2:
+        return
+    for column, values in zip(*_columns(results), strict=True):
+        accuracy = _accuracy_alone(column, values[rows], truth, groups, len(results.labels))
+        if accuracy >= needed:
             text = (
                 f"{column.name} alone predicts {percent(accuracy)} of unseen rows correctly. If it "
                 "is known only after the outcome, or derived from it, leave it out: otherwise the "
                 "accuracy in this report is too high."
             )
-            warnings.append(DataWarning("leak", str(column.name), text))
-    return warnings
+            yield DataWarning("leak", str(column.name), text)
 
 
 def _accuracy_alone(
-    results: ReportResults, column: Column, values: NDArray[Any], rows: NDArray[Any], n_classes: int
-) -> float | None:
-    evaluation = results.evaluation
-    X = values[rows].reshape(-1, 1)
-    if len(np.unique(X[~np.isnan(X)] if X.dtype.kind == "f" else X)) < 2:
-        return None
-    truth = evaluation.truth[rows]
-    groups = None if evaluation.groups is None else evaluation.groups[rows]
-    n_units = len(rows) if groups is None else len(np.unique(groups))
-    if n_units < 3 or len(np.unique(truth)) < 2:
-        return None
+    column: Column,
+    values: NDArray[Any],
+    truth: NDArray[Any],
+    groups: NDArray[Any] | None,
+    n_classes: int,
+) -> float:
+    """Return the cross-validated accuracy of a tree of one column; 0 if there is none."""
+    if len(np.unique(values[~np.isnan(values)])) < 2:
+        return 0.0
+    is_unordered = column.kind == "categorical"
     model = TreeClassifier.c45(
-        max_depth=1 if column.kind == "categorical" else math.ceil(math.log2(n_classes)),
-        categorical_features=[0] if column.kind == "categorical" else [],
+        max_depth=1 if is_unordered else math.ceil(math.log2(n_classes)),
+        categorical_features=[0] if is_unordered else [],
         levels_from="training",
         pruning=None,
         n_jobs=1,
         random_state=0,
     )
     try:
+        X = values.reshape(-1, 1)
         alone = evaluate(model, X, truth, design=KFold(3), groups=groups, random_state=0)
         return alone.estimate("accuracy", of="model").value
     except SureleafError:
-        return None
+        return 0.0
 
 
 def row_hashes(columns: list[NDArray[Any]]) -> NDArray[np.uint64]:
@@ -331,16 +330,13 @@ def row_hashes(columns: list[NDArray[Any]]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _duplicates(results: ReportResults) -> list[DataWarning]:
+def _duplicates(results: ReportResults) -> Iterator[DataWarning]:
     columns, truth = list(results.table.columns), results.evaluation.truth
     if not columns or results.evaluation.groups is not None:
-        return []  # within a group, equal rows are expected
+        return  # within a group, equal rows are expected
     hashes = row_hashes(columns)
-    if len(np.unique(hashes)) == results.n_rows:
-        return []
     _, case, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     n_copies = results.n_rows - len(np.unique(row_hashes([hashes, truth])))
-    warnings = []
     if n_copies:
         text = (
             f"{count_of(n_copies, 'row')} ({percent(n_copies / results.n_rows)}) "
@@ -348,7 +344,7 @@ def _duplicates(results: ReportResults) -> list[DataWarning]:
             "are the same case, not different cases with equal values, drop them or give --group: "
             "otherwise one case is both in the training and in the test rows."
         )
-        warnings.append(DataWarning("duplicates", None, text))
+        yield DataWarning("duplicates", None, text)
     k = len(results.labels)
     pairs, n_of_pair = np.unique(case.ravel() * k + truth, return_counts=True)
     largest = np.zeros(len(counts), dtype=np.int64)
@@ -359,59 +355,51 @@ def _duplicates(results: ReportResults) -> list[DataWarning]:
             f"{conflicting:,} rows ({percent(conflicting / results.n_rows)}) have the same values "
             f"as rows of another class. Any model must get at least {wrong:,} of them wrong."
         )
-        warnings.append(DataWarning("conflicts", None, text))
-    return warnings
+        yield DataWarning("conflicts", None, text)
 
 
-def _without_values(results: ReportResults) -> list[DataWarning]:
-    warnings = []
+def _without_values(results: ReportResults) -> Iterator[DataWarning]:
     where_they_go = (
         "Where the tree tests it, these rows are sent down every branch, in fractions."
         if results.model.tree.has_fractional_rows
         else "Each test of the tree has learned which branch these rows take."
     )
-    for column, values in zip(results.table.schema.columns, results.table.columns, strict=True):
-        known = values[values >= 0] if column.is_coded else values[~np.isnan(values)]
+    for column, values in zip(*_columns(results), strict=True):
+        known = values[~is_missing(column, values)]
         name, missing = str(column.name), 1 - len(known) / max(len(values), 1)
         if len(known) == 0:
-            warnings.append(DataWarning("constant", name, f"{name} has no values at all."))
+            yield DataWarning("constant", name, f"{name} has no values at all.")
         elif known.min() == known.max():
             text = f"{name} has the same value in all rows that have one."
-            warnings.append(DataWarning("constant", name, text))
+            yield DataWarning("constant", name, text)
         elif missing >= _MANY_MISSING:
             text = f"{name} is missing in {percent(missing, 0)} of the rows. {where_they_go}"
-            warnings.append(DataWarning("missing", name, text))
-    return warnings
+            yield DataWarning("missing", name, text)
 
 
-def _tiny_classes(results: ReportResults) -> list[DataWarning]:
+def _tiny_classes(results: ReportResults) -> Iterator[DataWarning]:
     counts = np.bincount(results.evaluation.truth, minlength=len(results.labels)).tolist()
-    return [
-        DataWarning(
-            "tiny_class",
-            None,
-            f"Class {label} has only {count_of(count, 'row')}: too few to learn the class, or to "
-            "estimate how often it is predicted correctly.",
-        )
-        for label, count in zip(results.labels, counts, strict=True)
-        if count < MIN_CLASS_ROWS
-    ]
+    for label, count in zip(results.labels, counts, strict=True):
+        if count < MIN_CLASS_ROWS:
+            text = (
+                f"Class {label} has only {count_of(count, 'row')}: too few to learn the class, or "
+                "to estimate how often it is predicted correctly."
+            )
+            yield DataWarning("tiny_class", None, text)
 
 
-def _weights(results: ReportResults) -> list[DataWarning]:
+def _weights(results: ReportResults) -> Iterator[DataWarning]:
     weights = results.evaluation.weights
     if weights is None:
-        return []
-    warnings = []
+        return
     zero = int((weights == 0).sum())
     if zero:
         text = f"{count_of(zero, 'row')} with weight 0 {'is' if zero == 1 else 'are'} ignored."
-        warnings.append(DataWarning("weights", None, text))
+        yield DataWarning("weights", None, text)
     effective = float(weights.sum() ** 2 / (weights**2).sum())
     if effective < 0.5 * len(weights):
         text = (
             f"The weights are very unequal: {len(weights):,} rows carry about as much information "
             f"as {effective:,.0f} rows of equal weight."
         )
-        warnings.append(DataWarning("weights", None, text))
-    return warnings
+        yield DataWarning("weights", None, text)

@@ -40,6 +40,11 @@ SMALLEST_PART = 0.05
 """Of the margin: a gain below this part is written as 0."""
 
 
+EndOfE632 = Annotated[
+    float | None, "Interval of e632_plus; null if there are too few samples for it."
+]
+
+
 @dataclass(frozen=True)
 class Bootstrap:
     """Bootstrap estimates of the error."""
@@ -54,10 +59,8 @@ class Bootstrap:
         dict[str, float | None],
         "Standard error of each estimate; null if there are too few samples for it.",
     ]
-    low: Annotated[float | None, "Interval of e632_plus; null if there are too few samples for it."]
-    high: Annotated[
-        float | None, "Interval of e632_plus; null if there are too few samples for it."
-    ]
+    low: EndOfE632
+    high: EndOfE632
     level: Annotated[float, "Level of the interval."]
     method: Annotated[str, "How the interval was computed."]
 
@@ -71,14 +74,17 @@ class PowerLaw:
     rate: Annotated[float, "Its parameters."]
 
 
+Expected = Annotated[list[float | None], "The expected measure and its interval at each size."]
+
+
 @dataclass(frozen=True)
 class Extrapolation:
     """The curve at sizes that were not measured."""
 
     sizes: Annotated[list[int], "Training rows."]
-    values: Annotated[list[float | None], "The expected measure and its interval at each size."]
-    low: Annotated[list[float | None], "The expected measure and its interval at each size."]
-    high: Annotated[list[float | None], "The expected measure and its interval at each size."]
+    values: Expected
+    low: Expected
+    high: Expected
 
 
 @dataclass(frozen=True)
@@ -117,30 +123,28 @@ class ErrorSection:
 
 def error_section(results: ReportResults) -> ErrorSection:
     """Collect the estimates of the error."""
-    bootstrap, curve, model = results.bootstrap, results.curve, results.model
-    evaluation, is_by_cost = results.evaluation, model.rule is not None
+    request, model, evaluation = results.request, results.model, results.evaluation
+    is_by_cost = model.rule is not None
     of_unseen = model.evidence.source != "training" and not results.leaves.is_class_weighted
-    estimate = estimate_measure(evaluation, "error", level=results.request.level)
-    measured = None if isinstance(curve, str) else _curve(curve, results)
-    by_cost = is_by_cost and results.request.cost is not None
-    paid = estimate_measure(evaluation, "cost", level=results.request.level) if by_cost else None
+    estimate = estimate_measure(evaluation, "error", level=request.level)
+    errors = None if isinstance(results.bootstrap, str) else results.bootstrap
+    curve = None if isinstance(results.curve, str) else _curve(results.curve, results)
+    by_cost = is_by_cost and request.cost is not None
+    paid = estimate_measure(evaluation, "cost", level=request.level) if by_cost else None
+    differences = differences_text(
+        estimate,
+        None if errors is None else (errors.training, errors.e632_plus),
+        None if is_by_cost or not of_unseen else model.levels().utility,
+        None if curve is None else _end_of_curve(curve, results.n_rows),
+    )
+    stated = model.expected_cost() if of_unseen else None
     return ErrorSection(
         cross_validation=estimate,
-        bootstrap=None if isinstance(bootstrap, str) else _bootstrap(bootstrap, results),
-        bootstrap_note=bootstrap if isinstance(bootstrap, str) else None,
-        differences=(
-            *differences_text(
-                estimate,
-                None if isinstance(bootstrap, str) else (bootstrap.training, bootstrap.e632_plus),
-                None if is_by_cost or not of_unseen else model.levels().utility,
-                None if measured is None else _end_of_curve(measured, results.n_rows),
-            ),
-            *cost_difference_text(
-                model.expected_cost() if of_unseen else None, paid, results.request.unit
-            ),
-        ),
-        curve=measured,
-        curve_note=curve if isinstance(curve, str) else None,
+        bootstrap=None if errors is None else _bootstrap(errors, results),
+        bootstrap_note=results.bootstrap if isinstance(results.bootstrap, str) else None,
+        differences=(*differences, *cost_difference_text(stated, paid, request.unit)),
+        curve=curve,
+        curve_note=results.curve if isinstance(results.curve, str) else None,
     )
 
 
@@ -257,23 +261,17 @@ def _bootstrap(errors: BootstrapError, results: ReportResults) -> Bootstrap:
         rows *= min(float(student.ppf(upper, n - 1) / student.ppf(upper, freedom)), 1.0) ** 2
     low, high = clopper_pearson(min(value * rows, rows), rows, level=level)
     known = {name: finite(x) for name, x in errors.standard_errors.items()}
-    method = (
+    more = {"low": low, "high": high, "level": level, "standard_errors": known}
+    more["method"] = (
         "from the standard error over the bootstrap samples and its degrees of freedom, Korn and "
         "Graubard"
     )
     if not is_known:
         known = {name: x if name == "training" else None for name, x in known.items()}
         needed = count_of(_samples_needed(errors.n_bootstraps, freedom, n), "sample")
-        method = f"no interval: the trees of different samples differ, and it would need {needed}"
-    return record_of(
-        Bootstrap,
-        errors,
-        standard_errors=known,
-        low=low if is_known else None,
-        high=high if is_known else None,
-        level=level,
-        method=method,
-    )
+        why = f"no interval: the trees of different samples differ, and it would need {needed}"
+        more |= {"low": None, "high": None, "standard_errors": known, "method": why}
+    return record_of(Bootstrap, errors, **more)
 
 
 def _samples_needed(n_bootstraps: int, freedom: float, n_rows: int) -> int:
@@ -307,24 +305,18 @@ def _curve(curve: LearningCurve, results: ReportResults) -> Curve:
         gain = interval_estimate(curve.gain(n, 2 * n))
     except InvalidArgumentError as problem:
         return replace(measured, text=f"The curve cannot be extrapolated: {problem}")
+    last_gain, room = _last_gain(measured, words), math.inf
+    if results.measure != "cost":  # an accuracy or an AUC ends at 1
+        lead = estimate_measure(results.evaluation, results.measure, level=results.request.level)
+        room = math.inf if lead is None else 1 - lead.value
     return replace(
         measured,
         law=PowerLaw(law.limit, law.height, law.rate),
-        ahead=Extrapolation(
-            sizes.tolist(), finite_list(values), finite_list(low), finite_list(high)
-        ),
+        ahead=Extrapolation(sizes.tolist(), *map(finite_list, (values, low, high))),
         gain_of_doubling=gain,
-        help=rows_help(gain, margin, words, _last_gain(measured, words)),
-        text=rows_text(gain, n, margin, words, _last_gain(measured, words), _room(results)),
+        help=rows_help(gain, margin, words, last_gain),
+        text=rows_text(gain, n, margin, words, last_gain, room),
     )
-
-
-def _room(results: ReportResults) -> float:
-    """Return by how much the measure can become better: an accuracy or an AUC ends at 1."""
-    if results.measure == "cost":
-        return math.inf
-    lead = estimate_measure(results.evaluation, results.measure, level=results.request.level)
-    return math.inf if lead is None else 1 - lead.value
 
 
 def _last_gain(curve: Curve, words: MeasureWords) -> float:

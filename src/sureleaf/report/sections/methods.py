@@ -179,75 +179,53 @@ def _of_the_tree(results: ReportResults) -> tuple[Definition, ...]:
     defined = _tree_definition(tree, cost, results.request.unit)
     if tree.pruning == "auto":
         defined = replace(defined, text=defined.text + _large_table(results.n_rows, "the sizes"))
-    at_costs = ""
-    result = (
-        "The result is the utility. Probability and confidence follow from the utility and the "
-        "number of rows by the theory."
-    )
+    how = _texts()["sources"][model.evidence.source]
+    levels = {
+        "source": f"{results.leaves.source_note()}{_large_table(results.n_rows, 'the leaves')}",
+        "method": how["method"],
+        "at_costs": "",
+        "result": "The result is the utility. Probability and confidence follow from the utility "
+        "and the number of rows by the theory.",
+    } | {name: text for name, text in how.items() if name == "result"}
     if model.rule is not None:
-        at_costs = (
+        levels["at_costs"] = (
             "Here, the accuracy of a leaf is the share of its unseen rows that are of the class it "
             "decides for, and each decision has its own curve. "
         )
-        result = (
+        levels["result"] = (
             "The result is the probability. Confidence and utility follow from it, the number of "
             "rows and the costs."
         )
     repeats = f", {budget.repeats} times with different folds" if budget.repeats > 1 else ""
-    source = f"{results.leaves.source_note()}{_large_table(results.n_rows, 'the leaves')}"
-    how = _texts()["sources"][model.evidence.source]
-    levels = "confidence and utility of a leaf"
+    terms = " ".join(
+        f"{_TERMS.get(name, name.capitalize())}: {text[0].lower()}{text[1:]}"
+        for name, text in asdict(leaf_terms(model)).items()
+    )
+    reference = estimate_definition(model.leaf_estimate)["reference"]
     return (
         defined,
         define("report", "accuracy and other measures", folds=budget.folds, repeats=repeats),
-        define(
-            "report",
-            levels,
-            source=source,
-            at_costs=at_costs,
-            method=how["method"],
-            result=result if model.rule is not None else how.get("result", result),
-        ),
+        define("report", "confidence and utility of a leaf", **levels),
         define("report", "known limits of these levels", limits=how["limits"]),
-        define(
-            "report",
-            "numbers of a leaf",
-            terms=_leaf_numbers(model),
-            estimate=estimate_definition(model.leaf_estimate)["reference"],
-        ),
+        define("report", "numbers of a leaf", terms=terms, estimate=reference),
     )
 
 
 def _of_its_quality(results: ReportResults) -> tuple[Definition, ...]:
     budget, words = results.budget, words_of(results)
-    up_to = ""
+    curve = {"up_to": "", "repeats": budget.curve_repeats}
     if results.n_rows * 2 // 3 > budget.curve_rows:
-        up_to = f" of up to {budget.curve_rows:,} rows, because the table is large"
+        curve["up_to"] = f" of up to {budget.curve_rows:,} rows, because the table is large"
+    margin = f"{words.margin(comparison_margin(results))}{_share_of_errors(results)}"
+    error, fewer = level_percent(1 - results.request.level), _fewer_samples(results)
     return (
         define("report", "ROC curve", draws=budget.band_draws),
         define("report", "calibration"),
         define("report", "decisions when errors have different costs"),
-        define(
-            "report",
-            ".632+ error",
-            samples=budget.bootstraps or "No",
-            fewer=_fewer_samples(results),
-        ),
-        define(
-            "report",
-            "learning curve",
-            measure=upper_first(words.name),
-            up_to=up_to,
-            repeats=budget.curve_repeats,
-        ),
+        define("report", ".632+ error", samples=budget.bootstraps or "No", fewer=fewer),
+        define("report", "learning curve", measure=upper_first(words.name), **curve),
         define("report", "price of simplicity"),
-        define(
-            "report",
-            "comparison of models",
-            measure=words.name,
-            margin=f"{words.margin(comparison_margin(results))}{_share_of_errors(results)}",
-            error=level_percent(1 - results.request.level),
-        ),
+        define("report", "comparison of models", measure=words.name, margin=margin, error=error),
         define("report", "warnings about leaks"),
     )
 
@@ -278,13 +256,8 @@ def _share_of_errors(results: ReportResults) -> str:
     )
 
 
-def _leaf_numbers(model: TreeModel) -> str:
-    names = {
-        "stated": "Predicted probabilities",
-        "rows_needed": "Rows needed",
-        "levels": "Confidence and utility of the tree",
-    }
-    return " ".join(
-        f"{names.get(name, name.capitalize())}: {text[0].lower()}{text[1:]}"
-        for name, text in asdict(leaf_terms(model)).items()
-    )
+_TERMS = {
+    "stated": "Predicted probabilities",
+    "rows_needed": "Rows needed",
+    "levels": "Confidence and utility of the tree",
+}

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from operator import itemgetter
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from sureleaf.report.document_schema import IntervalEstimate, estimate_measure, 
 from sureleaf.report.request import ComparedMeasure
 from sureleaf.report.results import ReportResults
 
-_BETTER = {
+_STANDINGS = {
     "accuracy": ("more accurate", "less accurate", "as accurate as"),
     "auc": ("better at ranking", "worse at ranking", "ranks as well as"),
     "cost": ("cheaper", "more expensive", "costs the same as"),
@@ -58,23 +59,19 @@ class MeasureWords:
     @property
     def better(self) -> str:
         """What a better model is."""
-        return _BETTER[self.measure][0]
+        return _STANDINGS[self.measure][0]
 
-    @property
-    def worse(self) -> str:
-        """What a worse model is."""
-        return _BETTER[self.measure][1]
-
-    @property
-    def same(self) -> str:
-        """What a model without any difference is, or does."""
-        return _BETTER[self.measure][2]
+    def standing(self, gain: float) -> str:
+        """Return what a model with this gain is or does, compared with the tree."""
+        better, worse, same = _STANDINGS[self.measure]
+        if abs(gain) < _NO_GAP:
+            return f"{same} this tree"
+        return f"{better if gain > 0 else worse} than this tree by {self.size(gain)}"
 
     def value(self, value: float) -> str:
         """Write a value of the measure."""
-        if self.measure != "cost":
-            return percent(value)
-        return f"{amount(value, self.unit)} per row"
+        is_cost = self.measure == "cost"
+        return f"{amount(value, self.unit)} per row" if is_cost else percent(value)
 
     def size(self, gap: float) -> str:
         """Write the size of a difference."""
@@ -128,9 +125,10 @@ class MeasureWords:
 
     def verdicts(self) -> dict[str, str]:
         """Say what each verdict says about the model in its row."""
+        better, worse, _ = _STANDINGS[self.measure]
         return {
-            "better": f"{self.better} than this tree, by more than the margin",
-            "worse": f"{self.worse} than this tree, by more than the margin",
+            "better": f"{better} than this tree, by more than the margin",
+            "worse": f"{worse} than this tree, by more than the margin",
             "equivalent": "the difference is smaller than the margin: either model may be used",
             "undecided": "these rows do not show whether the difference exceeds the margin",
         }
@@ -157,6 +155,14 @@ class ModelComparison:
     text: Annotated[str, "The comparison in a sentence."]
 
 
+CrossValidated = Annotated[
+    IntervalEstimate | None, "Cross-validated estimates; null if not defined."
+]
+NumberOfLeaves = Annotated[
+    int | None, "Leaves of the model fitted on all rows; null if it is not one tree."
+]
+
+
 @dataclass(frozen=True)
 class ComparedModel:
     """A model of the comparison."""
@@ -168,12 +174,10 @@ class ComparedModel:
     ]
     name: Annotated[str, "Its name."]
     description: Annotated[str, "What kind of model it is."]
-    leaves: Annotated[
-        int | None, "Leaves of the model fitted on all rows; null if it is not one tree."
-    ]
-    accuracy: Annotated[IntervalEstimate | None, "Cross-validated estimates; null if not defined."]
-    nce: Annotated[IntervalEstimate | None, "Cross-validated estimates; null if not defined."]
-    auc: Annotated[IntervalEstimate | None, "Cross-validated estimates; null if not defined."]
+    leaves: NumberOfLeaves
+    accuracy: CrossValidated
+    nce: CrossValidated
+    auc: CrossValidated
     cost: Annotated[
         IntervalEstimate | None,
         "Mean cost per row of the decisions of least expected cost; null if the user gave no "
@@ -219,21 +223,19 @@ def words_of(results: ReportResults) -> MeasureWords:
 
 def models_section(results: ReportResults) -> ModelsSection:
     """Compare every baseline with the tree."""
-    request, (tree, *others) = results.request, results.models
+    level, (tree, *others) = results.request.level, results.models
     words, margin = words_of(results), comparison_margin(results)
-    rows = [_row(tree, None, request.level)]
+    rows = [_row(tree, None, level)]
     for model in others:
-        result = _compare(tree, model, words.measure, margin, request.level)
-        comparison = None if result is None else _comparison(result, model.name, words)
-        rows.append(_row(model, comparison, request.level))
-    section = ModelsSection(
-        unit=words.unit,
-        measure=words.measure,
-        margin=margin,
-        verdicts=words.verdicts(),
-        rows=tuple(rows),
-        text="",
-    )
+        options: dict[str, Any] = {"measure": words.measure, "margin": margin, "level": level}
+        try:
+            result = compare(model.evaluation, tree.evaluation, **options)
+        except InvalidArgumentError:  # too few folds in which both models could be fitted
+            rows.append(_row(model, None, level))
+        else:
+            rows.append(_row(model, _comparison(result, model.name, words), level))
+    verdicts = words.verdicts()
+    section = ModelsSection(words.unit, words.measure, margin, verdicts, tuple(rows), text="")
     return replace(section, text=f"{_preference(section)}{_highest_auc(section)}")
 
 
@@ -252,17 +254,6 @@ def comparison_margin(results: ReportResults) -> float:
     return max(request.margin * regret / (1 - float(shares.max())), 0.0)
 
 
-def _compare(
-    tree: EvaluatedModel, other: EvaluatedModel, measure: str, margin: float, level: float
-) -> Comparison | None:
-    try:
-        return compare(
-            other.evaluation, tree.evaluation, measure=measure, margin=margin, level=level
-        )
-    except InvalidArgumentError:
-        return None  # too few folds in which both models could be fitted
-
-
 def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float) -> ComparedModel:
     estimates = {
         measure: estimate_measure(model.evaluation, measure, level=level)
@@ -276,11 +267,8 @@ def _row(model: EvaluatedModel, comparison: ModelComparison | None, level: float
 def _comparison(result: Comparison, name: str, words: MeasureWords) -> ModelComparison:
     gain, low, high = words.gain(result)
     verdict = words.verdict(result.verdict, low, high, result.margin)
-    standing = f"{words.better if gain > 0 else words.worse} than this tree by {words.size(gain)}"
-    if abs(gain) < _NO_GAP:
-        standing = f"{words.same} this tree"
     text = (
-        f"{upper_first(name)}: {standing} (difference "
+        f"{upper_first(name)}: {words.standing(gain)} (difference "
         f"{words.signed(result.low, result.high)}); {verdict}."
     )
     return record_of(
@@ -348,17 +336,17 @@ def leading_rival(models: ModelsSection) -> Rival | None:
 
 def _highest_auc(models: ModelsSection) -> str:
     """Name the model that ranks best, where another measure is compared."""
-    ranked = [row for row in models.rows if row.kind != "constant" and row.auc is not None]
-    best = max(ranked, key=lambda row: row.auc.value if row.auc else 0.0, default=None)
+    ranked = [
+        (row.auc.value, row.name) for row in models.rows if row.kind != "constant" and row.auc
+    ]
     own = models.rows[0].auc
-    if models.measure == "auc" or best is None or best.auc is None or own is None:
+    if models.measure == "auc" or own is None:
         return ""
-    if best is models.rows[0]:
-        return f" This tree has the highest AUC, {share_value(own.value)}."
-    return (
-        f" The highest AUC is {share_value(best.auc.value)} ({best.name}); this tree has "
-        f"{share_value(own.value)}."
-    )
+    highest, name = max(ranked, key=itemgetter(0))
+    if name == models.rows[0].name:
+        return f" This tree has the highest AUC, {share_value(highest)}."
+    ours = share_value(own.value)
+    return f" The highest AUC is {share_value(highest)} ({name}); this tree has {ours}."
 
 
 def _preference(models: ModelsSection) -> str:
@@ -399,9 +387,7 @@ class SizeMark(IntervalEstimate):
     """A model beside the curve."""
 
     name: Annotated[str, "Its name, as in models.rows."]
-    leaves: Annotated[
-        int | None, "Leaves of the model fitted on all rows; null if it is not one tree."
-    ]
+    leaves: NumberOfLeaves
 
 
 @dataclass(frozen=True)
@@ -424,40 +410,26 @@ class SimplicitySection:
 
 def simplicity_section(results: ReportResults, models: ModelsSection) -> SimplicitySection:
     """Estimate what each size is worth; the models and differences are those of the comparison."""
-    words, level = words_of(results), results.request.level
-    measure = words.measure
-    sizes = []
-    for size in results.sizes:
-        estimate = estimate_measure(size.evaluation, measure, level=level)
-        if estimate is not None:
-            sizes.append(SizeEstimate(**vars(estimate), leaves=size.most_leaves))
-    marks = []
-    for row in models.rows:
-        estimate = row.estimate(measure)
-        if estimate is not None:
-            marks.append(SizeMark(**vars(estimate), name=row.name, leaves=row.leaves))
-    return SimplicitySection(
-        measure=measure,
-        better="low" if measure == "cost" else "high",
-        sizes=tuple(sizes),
-        marks=tuple(marks),
-        intervals=_intervals_text(results),
-        text=price_text(models.rows, words, _chosen_by(results, words)),
+    request, budget, words = results.request, results.budget, words_of(results)
+    sizes = (
+        (estimate_measure(size.evaluation, words.measure, level=request.level), size.most_leaves)
+        for size in results.sizes
     )
-
-
-def _chosen_by(results: ReportResults, words: MeasureWords) -> str:
-    """Return by what the sizes are chosen: a tree that does not know the costs counts errors."""
-    request = results.request
-    return words.name if decides_by_costs(request, sized_tree(request)) else "accuracy"
-
-
-def _intervals_text(results: ReportResults) -> str:
-    budget = results.budget
+    marks = ((row.estimate(words.measure), row) for row in models.rows)
+    # A tree that does not know the costs counts errors.
+    chosen_by = words.name if decides_by_costs(request, sized_tree(request)) else "accuracy"
     times = f", {budget.repeats} times" if budget.repeats > 1 else ""
-    return (
-        f"Each size is tested on rows that did not choose it ({budget.folds} folds{times}). All "
-        "are tested on the same rows, so differences are more certain than the intervals suggest."
+    return SimplicitySection(
+        measure=words.measure,
+        better="low" if words.measure == "cost" else "high",
+        sizes=tuple(SizeEstimate(**vars(one), leaves=most) for one, most in sizes if one),
+        marks=tuple(
+            SizeMark(**vars(one), name=row.name, leaves=row.leaves) for one, row in marks if one
+        ),
+        intervals=f"Each size is tested on rows that did not choose it ({budget.folds} folds"
+        f"{times}). All are tested on the same rows, so differences are more certain than the "
+        "intervals suggest.",
+        text=price_text(models.rows, words, chosen_by),
     )
 
 
@@ -470,34 +442,27 @@ def price_text(
     """
     by_name = {row.name: row for row in rows}
     this, other = by_name[THIS_TREE], by_name.get(MARGIN_ZERO)
-    own, value = count_of(this.leaves or 1, "leaf", "leaves"), _value(this, words)
+
+    def size(row: ComparedModel, leaves: str) -> str:
+        estimate = row.estimate(words.measure)
+        value = "not known" if estimate is None else words.value(estimate.value)
+        return f"{leaves} ({words.name} {value})"
+
+    n_leaves = count_of(this.leaves or 1, "leaf", "leaves")
+    own = f"the tree has {size(this, n_leaves)}"
     if other is None or other.leaves is None:
-        return f"The tree has {own} ({words.name} {value})."
-    theirs = f"{other.leaves:,} ({words.name} {_value(other, words)})"
-    comparison = other.comparison
+        return f"{upper_first(own)}."
+    chosen = f"Chosen by {chosen_by or words.name} alone,"
     if this.leaves == other.leaves:
-        return f"Chosen by {chosen_by or words.name} alone, the tree would have {own}, too."
-    if comparison is not None and words.gain(comparison)[0] <= 0:
-        return (
-            f"Nothing is given up: the tree has {own} ({words.name} {value}). Chosen by "
-            f"{chosen_by or words.name} alone, it would have {theirs}."
-        )
-    standing = "" if comparison is None else f"; {_standing(comparison, words)}"
-    return (
-        f"The tree has {own} ({words.name} {value}). Chosen by {chosen_by or words.name} alone, it "
-        f"would have {theirs}{standing}."
-    )
-
-
-def _value(row: ComparedModel, words: MeasureWords) -> str:
-    estimate = row.estimate(words.measure)
-    return "not known" if estimate is None else words.value(estimate.value)
-
-
-def _standing(comparison: ModelComparison, words: MeasureWords) -> str:
-    """Say how much better a tree is than this one, if these rows show it."""
-    gain, low, high = words.gain(comparison)
-    if low <= 0 <= high:
-        return f"the difference may be chance ({words.signed(comparison.low, comparison.high)})"
-    word = words.better if gain > 0 else words.worse
-    return f"it is {word} by {words.size(gain)} ({words.ends(low, high)})"
+        return f"{chosen} the tree would have {n_leaves}, too."
+    theirs = f"{chosen} it would have {size(other, f'{other.leaves:,}')}"
+    if other.comparison is None:
+        return f"{upper_first(own)}. {theirs}."
+    gain, low, high = words.gain(other.comparison)
+    if gain <= 0:
+        return f"Nothing is given up: {own}. {theirs}."
+    standing = f"it is {words.better} by {words.size(gain)} ({words.ends(low, high)})"
+    if low <= 0:
+        ends = words.signed(other.comparison.low, other.comparison.high)
+        standing = f"the difference may be chance ({ends})"
+    return f"{upper_first(own)}. {theirs}; {standing}."

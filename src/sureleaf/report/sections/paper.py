@@ -4,7 +4,7 @@ It answers these items of TRIPOD+AI with the numbers of the report. Every number
 place in the document that it comes from.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Annotated, Any
@@ -111,9 +111,11 @@ class _Writer:
 def paper_section(sections: Mapping[str, Any], missing: str) -> PaperSection:
     """Write the paragraph from the other sections; `missing` is how the tree treats such values."""
     writer = _Writer(sections)
+    treated = f"; none was imputed, and {_TREATED[missing]}"
     sentences = [
         *_sample_size(writer),
-        _missing_cells(writer, missing),
+        f"Missing values: {writer.number('data.missing_cells')}"
+        f"{treated if writer.value('data.missing_cells') else ''}.",
         *_validation(writer),
         *_calibration(writer),
         *_performance(writer),
@@ -127,7 +129,7 @@ def paper_section(sections: Mapping[str, Any], missing: str) -> PaperSection:
     )
 
 
-def _sample_size(writer: _Writer) -> list[str]:
+def _sample_size(writer: _Writer) -> Iterator[str]:
     number, data, tree = writer.number, writer.value("data"), writer.value("tree")
     rows = f"The sample has {number('data.rows')} rows"
     if data.n_groups is not None:
@@ -137,7 +139,7 @@ def _sample_size(writer: _Writer) -> list[str]:
         f"({number(f'data.classes.{index}.share', _percent)})"
         for index, one in enumerate(data.classes)
     ]
-    sentences = [f"{rows}: {', '.join(parts)}."]
+    yield f"{rows}: {', '.join(parts)}."
     needed = {
         index: node.total_rows_needed
         for index, node in enumerate(tree.nodes)
@@ -148,11 +150,10 @@ def _sample_size(writer: _Writer) -> list[str]:
         if tree.wanted.confidence is not None:
             level = f"a confidence of {number('tree.wanted.confidence', level_percent)}"
         rows_needed = number(f"tree.nodes.{max(needed, key=needed.__getitem__)}.total_rows_needed")
-        sentences.append(
+        yield (
             f"For {level} in every leaf for which the number can be estimated, {rows_needed} rows "
             f"would be needed ({writer.cite(ZHANG)})."
         )
-    return sentences
 
 
 _TREATED = {
@@ -163,59 +164,52 @@ _TREATED = {
 }
 
 
-def _missing_cells(writer: _Writer, missing: str) -> str:
-    cells = f"Missing values: {writer.number('data.missing_cells')}"
-    if not writer.value("data.missing_cells"):
-        return f"{cells}."
-    return f"{cells}; none was imputed, and {_TREATED[missing]}."
-
-
-def _validation(writer: _Writer) -> list[str]:
+def _validation(writer: _Writer) -> Iterator[str]:
     number, tree = writer.number, writer.value("tree")
     leaves, depth = number("tree.n_leaves"), number("tree.depth")
     folds, repeats = number("methods.budget.folds"), number("methods.budget.repeats")
     half = ", of which one half grew it," if tree.levels_source == "honest" else ""
-    sentences = [
+    yield (
         f"A decision tree (leaves: {leaves}, depth: {depth}) was fitted to all rows{half} and "
         f"validated internally by cross-validation (folds: {folds}, repeats: {repeats}) that "
         "repeats every step of the fit, including the choice of its size. Intervals are corrected "
         f"for overlapping training sets ({writer.cite(NADEAU)})."
-    ]
+    )
     if tree.stability is not None and tree.stability.n_splits:
         returning, splits = number("tree.stability.n_returning"), number("tree.stability.n_splits")
-        sentences.append(
+        yield (
             f"Splits that returned in more than half of {number('tree.stability.n_trees')} trees "
             f"grown on random halves of the rows: {returning} of {splits}."
         )
-    return sentences
 
 
-def _calibration(writer: _Writer) -> list[str]:
+def _calibration(writer: _Writer) -> Iterator[str]:
     number, quality = writer.number, writer.value("quality")
     curve = quality.calibration
     if curve is None:
-        return ["Calibration was not assessed."]
+        yield "Calibration was not assessed."
+        return
     error = number("quality.calibration.error.value", measure_value)
     outside = number("quality.calibration.outside")
     level = number("quality.calibration.level", level_percent)
-    sentences = [
+    yield (
         f"The expected calibration error of the probabilities of {quality.labels[curve.class_]} "
         f"was {error}; bins outside the {level} band of a calibrated model: {outside}."
-    ]
+    )
     lines = [
         _with_interval(writer, f"quality.calibration.{name}", f"calibration {name}", signed, signed)
         for name, one in (("slope", curve.slope), ("intercept", curve.intercept))
         if one is not None
     ]
-    return [*sentences, *([f"{upper_first(listed(lines))}."] if lines else [])]
+    if lines:
+        yield f"{upper_first(listed(lines))}."
 
 
 _NAMES = {"accuracy": "Accuracy", "auc": "AUC", "cost": "Mean cost"}
 
 
-def _performance(writer: _Writer) -> list[str]:
+def _performance(writer: _Writer) -> Iterator[str]:
     number, quality, tree = writer.number, writer.value("quality"), writer.value("tree")
-    sentences = []
     for index, name in enumerate(measure.name for measure in quality.measures):
         if name not in _NAMES or (name == "cost" and not quality.cost_given):
             continue
@@ -226,19 +220,14 @@ def _performance(writer: _Writer) -> list[str]:
         if name == "accuracy":
             baseline = number("answer.baseline", _percent)
             sentence += f", always predicting the most frequent class {baseline}"
-        sentences.append(f"{sentence}.")
+        yield f"{sentence}."
     if writer.value("error.bootstrap") is not None:
         value = number("error.bootstrap.e632_plus", _percent)
-        ends_text = writer.interval("error.bootstrap", points)
-        sentences.append(
-            f"The bootstrap estimate of the error was {value} ({ends_text}; {writer.cite(EFRON)})."
-        )
+        ends_text = f"{writer.interval('error.bootstrap', points)}; {writer.cite(EFRON)}"
+        yield f"The bootstrap estimate of the error was {value} ({ends_text})."
     if not tree.at_costs and tree.of_rows == "new rows":
         utility = number("tree.levels.utility", _percent)
-        sentences.append(
-            f"The fitted tree itself is expected to predict {utility} of new rows correctly."
-        )
-    return sentences
+        yield f"The fitted tree itself is expected to predict {utility} of new rows correctly."
 
 
 def signed(value: float) -> str:

@@ -16,12 +16,16 @@ from sureleaf.formatting import listed, percent
 from sureleaf.levels.intervals import clopper_pearson
 from sureleaf.report.document_schema import (
     IntervalEstimate,
+    by_column,
     estimate_measure,
     finite_list,
     interval_estimate,
 )
 from sureleaf.report.results import ReportResults, is_called_positive
 from sureleaf.report.sections.decision import Decision, decide_binary, decide_classes
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 DIGITS = 4
 MAX_SCORED_ROWS = 4_000
@@ -208,6 +212,13 @@ class QualitySection:
     decision: Annotated[Decision, "The cheapest decisions at that cost."]
 
 
+READ_BY_SCRIPTS = (
+    *("positive", "labels", "confusion", "roc", "calibration", "net_benefit"),
+    *("scores", "cost", "cost_given"),
+)
+"""The fields of the section that scripts of the page read."""
+
+
 def quality_section(results: ReportResults) -> QualitySection:
     """Measure the out-of-fold predictions and find the cheapest decisions."""
     pooled, k = _pooled(results.evaluation), len(results.labels)
@@ -267,10 +278,8 @@ def _scores(rows: Scored, seed: int) -> BinaryScores | ClassScores:
         lines, weight = lines[drawn], weight[drawn] * (total / weight[drawn].sum())
         distinct, index = np.unique(lines, axis=0, return_inverse=True)
     weights = np.bincount(index.ravel(), weight)
-    scored = tuple(
-        ScoredRow(int(line[0]), float(w), line[1:].tolist())
-        for line, w in zip(distinct, weights, strict=True)
-    )
+    truth, probabilities = distinct[:, 0].astype(int).tolist(), distinct[:, 1:].tolist()
+    scored = tuple(map(ScoredRow, truth, weights.tolist(), probabilities))
     return ClassScores("classes", DIGITS, sampled, scored)
 
 
@@ -278,15 +287,10 @@ def _decide(
     scores: BinaryScores | ClassScores, cost: NDArray[np.float64], positive: int
 ) -> Decision:
     if isinstance(scores, BinaryScores):
-        return decide_binary(
-            scores.score, scores.negative, scores.positive, cost, positive=positive
-        )
-    return decide_classes(
-        [row.truth for row in scores.rows],
-        [row.weight for row in scores.rows],
-        [row.probabilities for row in scores.rows],
-        cost,
-    )
+        counts = scores.score, scores.negative, scores.positive
+        return decide_binary(*counts, cost, positive=positive)
+    columns = by_column(list(map(vars, scores.rows)), ("truth", "weight", "probabilities"))
+    return decide_classes(**columns, cost=cost)
 
 
 def _design(results: ReportResults) -> str:
@@ -298,44 +302,34 @@ def _design(results: ReportResults) -> str:
     return text
 
 
-def _measures(results: ReportResults, confusion: NDArray[np.float64]) -> list[MeasureEstimate]:
+def _measures(results: ReportResults, confusion: Floats) -> Iterator[MeasureEstimate]:
     code, n_classes = results.evaluation.positive_code, len(results.labels)
     left_out = set() if results.request.cost is not None else {"cost"}
     if n_classes != 2:
         left_out |= set(FOR_TWO_CLASSES)
     if confusion[:, code].sum() <= 0:
         left_out.add("precision")  # the positive class is never predicted
-    measures = []
-    for name, meaning in MEANINGS.items():
-        if name in left_out:
-            continue
+    for name in [name for name in MEANINGS if name not in left_out]:
         estimate = estimate_measure(results.evaluation, name, level=results.request.level)
-        if estimate is None:
-            continue
-        text = meaning.format(positive=results.labels[code])
-        if name == "auc" and n_classes > 2:
-            text += ", mean over the classes"
-        better: Literal["high", "low"] = (
-            "high" if results.evaluation.find(name).greater_is_better else "low"
-        )
-        measures.append(MeasureEstimate(**asdict(estimate), name=name, meaning=text, better=better))
-    return measures
+        if estimate is not None:
+            text = MEANINGS[name].format(positive=results.labels[code])
+            if name == "auc" and n_classes > 2:
+                text += ", mean over the classes"
+            is_high = results.evaluation.find(name).greater_is_better
+            better: Literal["high", "low"] = "high" if is_high else "low"
+            yield MeasureEstimate(**asdict(estimate), name=name, meaning=text, better=better)
 
 
-def _by_class(results: ReportResults, confusion: NDArray[np.float64]) -> list[ClassRates]:
+def _by_class(results: ReportResults, confusion: NDArray[np.float64]) -> Iterator[ClassRates]:
     """Estimate recall and precision with each class as the positive one."""
-    rates = []
     for code in range(len(results.labels)):
         evaluation = replace(results.evaluation, positive_code=code)
+        n_rows = {"recall": confusion[code].sum(), "precision": confusion[:, code].sum()}
         recall, precision = (
-            estimate_measure(evaluation, name, level=results.request.level) if rows > 0 else None
-            for name, rows in (
-                ("recall", confusion[code].sum()),
-                ("precision", confusion[:, code].sum()),
-            )
+            estimate_measure(evaluation, name, level=results.request.level) if n > 0 else None
+            for name, n in n_rows.items()
         )
-        rates.append(ClassRates(code, recall, precision))
-    return rates
+        yield ClassRates(code, recall, precision)
 
 
 def _roc(results: ReportResults, pooled: Evaluation) -> RocCurve | None:
@@ -354,46 +348,33 @@ def _roc(results: ReportResults, pooled: Evaluation) -> RocCurve | None:
         level=level,
         seed=results.request.seed,
     )
-    of_class = Measure("area", _area_of(code), needs_probabilities=True, low=0.0, high=1.0)
-    area = estimate_measure(results.evaluation, of_class, level=level)
-    rates = {name: rate.tolist() for name, rate in vars(band).items() if name != "area"}
-    return RocCurve(
-        class_=code,
-        **rates,
-        level=level,
-        method=BAND_METHOD,
-        area=area
-        or IntervalEstimate(
-            value=band.area,
-            low=None,
-            high=None,
-            level=level,
-            method="over all predictions; undefined in too many folds for an interval",
-        ),
-    )
 
-
-def _area_of(code: int) -> Any:
-    def value(rows: Scored) -> float:
+    def area_of(rows: Scored) -> float:
         assert rows.probabilities is not None
-        return ranking.auc(
-            rows.truth == code, rows.probabilities[:, code], sample_weight=rows.weights
-        )
+        scores = rows.probabilities[:, code]
+        return ranking.auc(rows.truth == code, scores, sample_weight=rows.weights)
 
-    return value
+    of_class = Measure("area", area_of, needs_probabilities=True, low=0.0, high=1.0)
+    area = estimate_measure(results.evaluation, of_class, level=level)
+    if area is None:
+        why = "over all predictions; undefined in too many folds for an interval"
+        area = IntervalEstimate(value=band.area, low=None, high=None, level=level, method=why)
+    rates = {name: rate.tolist() for name, rate in vars(band).items() if name != "area"}
+    return RocCurve(class_=code, **rates, level=level, method=BAND_METHOD, area=area)
 
 
 def _calibration(results: ReportResults, pooled: Evaluation) -> CalibrationCurve:
     code, level, rows = pooled.positive_code, results.request.level, pooled.scored()
     assert rows.probabilities is not None
     curve = results.evaluation.calibration(level=level)
-    error = expected_calibration_error(
-        rows.truth == code, rows.probabilities[:, code], sample_weight=rows.weights
-    )
+    scores, weights = rows.probabilities[:, code], rows.weights
+    error = expected_calibration_error(rows.truth == code, scores, sample_weight=weights)
     line = pooled.calibration_line(level=level)
-    bins = {
-        name: finite_list(getattr(curve, name)) for name in ("stated", "observed", "low", "high")
-    }
+    bins = {k: finite_list(getattr(curve, k)) for k in ("stated", "observed", "low", "high")}
+    why = (
+        "mean gap over ten bins of equal width; chance alone makes it positive, so there is no "
+        "valid interval"
+    )
     return CalibrationCurve(
         class_=code,
         **bins,
@@ -401,14 +382,7 @@ def _calibration(results: ReportResults, pooled: Evaluation) -> CalibrationCurve
         level=curve.level,
         outside=curve.outside,
         method="where the observed share would lie if the predicted probabilities were correct",
-        error=IntervalEstimate(
-            value=error,
-            low=None,
-            high=None,
-            level=level,
-            method="mean gap over ten bins of equal width; chance alone makes it positive, so "
-            "there is no valid interval",
-        ),
+        error=IntervalEstimate(value=error, low=None, high=None, level=level, method=why),
         slope=interval_estimate(line.slope),
         intercept=interval_estimate(line.intercept),
     )
@@ -419,13 +393,13 @@ def _net_benefit(pooled: Evaluation) -> NetBenefitCurve | None:
     if len(pooled.classes) != 2:
         return None
     curve = pooled.net_benefit()
-    best_constant = np.maximum(curve.treat_all, 0.0)
-    useful = curve.thresholds[curve.model > best_constant + 1e-12]
+    useful = curve.thresholds[curve.model > np.maximum(curve.treat_all, 0.0) + 1e-12]
     text = "At no threshold is the tree better than treating all rows alike."
     if len(useful):
         text = _where_useful(useful)
-    lines = np.array([curve.thresholds, curve.model, curve.treat_all])
-    thresholds, model, treat_all = lines.tolist()
+    thresholds, model, treat_all = np.array(
+        [curve.thresholds, curve.model, curve.treat_all]
+    ).tolist()
     return NetBenefitCurve(pooled.positive_code, thresholds, model, treat_all, text)
 
 
@@ -450,13 +424,12 @@ def _where_useful(thresholds: NDArray[np.float64]) -> str:
 def _text(results: ReportResults, confusion: NDArray[np.float64]) -> str:
     """Say how many positive rows are found, or which of many classes are mostly missed."""
     labels, code = results.labels, results.evaluation.positive_code
-    actual, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
-    found = np.divide(np.diag(confusion), actual, out=np.ones(len(actual)), where=actual > 0)
+    found = found_shares(confusion)
     if len(labels) == 2:
-        label = f"\u201c{labels[code]}\u201d"
-        if predicted[code] <= 0:
+        label, n_predicted = f"\u201c{labels[code]}\u201d", confusion[:, code].sum()
+        if n_predicted <= 0:
             return f"The tree never predicts {label}."
-        precision = confusion[code, code] / predicted[code]
+        precision = confusion[code, code] / n_predicted
         return (
             f"The tree finds {percent(found[code], 0)} of the {label} rows. When it predicts "
             f"{label}, it is right {percent(precision, 0)} of the time."
@@ -475,6 +448,14 @@ MISSED = 0.5
 """A class of which fewer rows are found is missed."""
 
 
+def found_shares(confusion: Floats) -> Floats:
+    """Return the share of each class's rows that are predicted as such; 1 of a class without."""
+    n_rows = confusion.sum(axis=1)
+    shares = np.ones(len(n_rows))
+    np.divide(np.diag(confusion), n_rows, out=shares, where=n_rows > 0)
+    return shares
+
+
 def _positive_reason(results: ReportResults) -> str:
     code = results.evaluation.positive_code
     label, value = results.labels[code], results.evaluation.classes.tolist()[code]
@@ -488,9 +469,6 @@ def _positive_reason(results: ReportResults) -> str:
 
 
 # The ROC curve with a pointwise band: at each false positive rate, where the true rate may lie.
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MAX_POINTS = 400
 
@@ -525,7 +503,14 @@ def roc_band(
     x, y = _thinned(curve.false_positive_rate, curve.true_positive_rate)
     _, order = np.unique(-scores, return_inverse=True)
     _, units = np.unique(unit, return_inverse=True)
-    rates = _resampled_rates(order, positive, units, weights, x, draws=draws, seed=seed)
+    resampled = _resampled_counts(
+        order, positive, units, weights, np.random.default_rng(seed), draws
+    )
+    rates = [
+        np.interp(x, _cumulative(no), _cumulative(yes))
+        for yes, no in resampled
+        if yes.sum() > 0 and no.sum() > 0
+    ]
     tail = (1 - level) / 2
     low, high = np.quantile(rates, [tail, 1 - tail], axis=0) if len(rates) else (y, y)
     mass = np.bincount(units, weights * positive)
@@ -536,6 +521,10 @@ def roc_band(
     return RocBand(x, y, np.minimum(low, y), np.maximum(high, y), curve.area)
 
 
+def _cumulative(counts: NDArray[Any]) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(counts) / counts.sum()])
+
+
 def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Keep points at even steps along the curve, both ends among them."""
     if len(x) <= MAX_POINTS:
@@ -544,28 +533,6 @@ def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     picks = np.searchsorted(length, np.linspace(0, length[-1], MAX_POINTS - 1))
     kept = np.unique(np.concatenate([[0], picks, [len(x) - 1]]).clip(0, len(x) - 1))
     return x[kept], y[kept]
-
-
-def _resampled_rates(
-    order: Integers,
-    positive: NDArray[np.bool_],
-    units: Integers,
-    weights: Floats,
-    x: Floats,
-    *,
-    draws: int,
-    seed: int,
-) -> Floats:
-    """Return true positive rates at the false positive rates x, one row per bootstrap sample."""
-    random = np.random.default_rng(seed)
-    counts = _resampled_counts(order, positive, units, weights, random, draws)
-    rates = []
-    for yes, no in counts:
-        if yes.sum() > 0 and no.sum() > 0:
-            rise = np.concatenate([[0.0], np.cumsum(yes) / yes.sum()])
-            run = np.concatenate([[0.0], np.cumsum(no) / no.sum()])
-            rates.append(np.interp(x, run, rise))
-    return np.array(rates)
 
 
 def _resampled_counts(
@@ -589,22 +556,17 @@ def _resampled_counts(
             yes, no = (random.multinomial(n.sum(), n / max(n.sum(), 1)) for n in own)
             yield yes, no
         return
-    has_yes = np.bincount(units, positive, minlength=n_units) > 0
-    has_no = np.bincount(units, ~positive, minlength=n_units) > 0
-    kind = np.where(has_yes & has_no, 2, np.where(has_yes, 1, 0))
-    strata = (
-        [np.flatnonzero(kind == k) for k in range(3)]
-        if not (kind == 2).any()
-        else [np.arange(n_units)]
-    )
+    has_yes, has_no = (np.bincount(units, rows) > 0 for rows in (positive, ~positive))
+    strata = [np.flatnonzero(has_no), np.flatnonzero(has_yes)]
+    if (has_yes & has_no).any():
+        strata = [np.arange(n_units)]
     for _ in range(draws):
         times = np.zeros(n_units)
-        for members in strata:
-            if len(members):
-                drawn = members[random.integers(len(members), size=len(members))]
-                times += np.bincount(drawn, minlength=n_units)
+        for members in filter(len, strata):
+            drawn = members[random.integers(len(members), size=len(members))]
+            times += np.bincount(drawn, minlength=n_units)
         w = weights * times[units]
-        yield (
-            np.bincount(order, w * positive, minlength=n_scores),
-            np.bincount(order, w * ~positive, minlength=n_scores),
+        yes, no = (
+            np.bincount(order, w * rows, minlength=n_scores) for rows in (positive, ~positive)
         )
+        yield yes, no

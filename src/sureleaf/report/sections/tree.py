@@ -1,6 +1,6 @@
 """The tree and its leaves: every node, the levels of the leaves, and example rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, cast
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sureleaf.formatting import count_of
 from sureleaf.model.tree_model import TreeModel
 from sureleaf.report.baselines import decides_by_costs, report_tree
-from sureleaf.report.document_schema import finite, record_of
+from sureleaf.report.document_schema import by_column, finite, record_of
 from sureleaf.report.results import ReportResults
-from sureleaf.report.sections.data import ColumnKind, column_kind, row_hashes
+from sureleaf.report.sections.data import ColumnKind, column_kind, is_missing, row_hashes
 from sureleaf.report.sections.methods import LeafTerms, leaf_terms
 from sureleaf.table import Column
 from sureleaf.tree.rules import branch_tests, leaf_rules, rules_text
@@ -31,17 +31,18 @@ class StatedLevels:
     utility: Annotated[float, "Mean over the leaves, weighted by their rows."]
 
 
+LeastLevel = Annotated[
+    float | None, "The lowest level that is not flagged; null if none is wanted."
+]
+
+
 @dataclass(frozen=True)
 class WantedLevels:
     """Leaves below these levels are flagged."""
 
     level: Annotated[float, "Level of the intervals."]
-    confidence: Annotated[
-        float | None, "The lowest level that is not flagged; null if none is wanted."
-    ]
-    utility: Annotated[
-        float | None, "The lowest level that is not flagged; null if none is wanted."
-    ]
+    confidence: LeastLevel
+    utility: LeastLevel
 
 
 @dataclass(frozen=True)
@@ -140,18 +141,24 @@ class Node:
     ] = None
 
 
+Splits = Annotated[
+    int, "Splits of the tree, and those that returned in more than half of the trees."
+]
+
+
 @dataclass(frozen=True)
 class TreeStability:
     """How much of the tree came out again in trees grown on random halves of the rows."""
 
     text: Annotated[str, "In a sentence."]
-    n_splits: Annotated[
-        int, "Splits of the tree, and those that returned in more than half of the trees."
-    ]
-    n_returning: Annotated[
-        int, "Splits of the tree, and those that returned in more than half of the trees."
-    ]
+    n_splits: Splits
+    n_returning: Splits
     n_trees: Annotated[int, "Trees grown on random halves of the rows."]
+
+
+Limit = Annotated[
+    float, "Limits of the probability of the predicted class, for all leaves at once."
+]
 
 
 @dataclass(frozen=True)
@@ -161,12 +168,8 @@ class CertifiedLeaf:
     leaf: Annotated[int, "Index of the node."]
     n: Annotated[float, "Certifying rows in it, and those of the predicted class."]
     n_correct: Annotated[float, "Certifying rows in it, and those of the predicted class."]
-    low: Annotated[
-        float, "Limits of the probability of the predicted class, for all leaves at once."
-    ]
-    high: Annotated[
-        float, "Limits of the probability of the predicted class, for all leaves at once."
-    ]
+    low: Limit
+    high: Limit
     p_value: Annotated[float, 'Of "it names the wrong class", adjusted for all leaves.']
     certified: Annotated[bool, "Whether it is proven to name the right class."]
 
@@ -255,7 +258,10 @@ def tree_section(results: ReportResults) -> TreeSection:
     tree = model.tree
     tested = np.unique(tree.feature[~tree.is_leaf]).tolist()
     columns = [model.schema.columns[index] for index in tested]
-    levels = model.levels()
+    levels, stability = model.levels(), model.evidence.stability
+    of_rows: RowsOfLevels = "training rows" if model.evidence.source == "training" else "new rows"
+    if results.leaves.is_class_weighted:
+        of_rows = "weighted rows"
     return TreeSection(
         n_leaves=tree.n_leaves,
         depth=tree.depth,
@@ -263,7 +269,7 @@ def tree_section(results: ReportResults) -> TreeSection:
         levels_from=results.leaves.source_note(),
         n_regrown_leaves=results.n_refitted_leaves,
         levels_source=cast(Literal["cross_fit", "honest", "training"], model.evidence.source),
-        of_rows=_of_rows(results),
+        of_rows=of_rows,
         notes=[*replace(results.leaves, stability=None).limits(), *_known_limits(results)],
         terms=leaf_terms(model),
         wanted=WantedLevels(request.level, request.confidence, request.utility),
@@ -283,22 +289,11 @@ def tree_section(results: ReportResults) -> TreeSection:
             tree, model.schema, results.labels, model.probabilities, model.predicted_classes
         ),
         example_rows=tuple(_examples(results, tested, columns)),
-        stability=_stability(model),
+        stability=None
+        if stability is None
+        else record_of(TreeStability, stability, text=stability.sentence()),
         certificate=_certificate(model, 1.0 - request.level),
     )
-
-
-def _of_rows(results: ReportResults) -> RowsOfLevels:
-    if results.leaves.is_class_weighted:
-        return "weighted rows"
-    return "training rows" if results.model.evidence.source == "training" else "new rows"
-
-
-def _stability(model: TreeModel) -> TreeStability | None:
-    stability = model.evidence.stability
-    if stability is None:
-        return None
-    return record_of(TreeStability, stability, text=stability.sentence())
 
 
 def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
@@ -307,10 +302,8 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
         return None
     certificate = model.certificate(alpha=alpha)
     shown = [one.name for one in fields(CertifiedLeaf)]
-    leaves = tuple(
-        CertifiedLeaf(**{name: record[name] for name in shown})
-        for record in certificate.leaves.records()
-    )
+    records = certificate.leaves.records()
+    leaves = tuple(CertifiedLeaf(**{name: one[name] for name in shown}) for one in records)
     return record_of(TreeCertificate, certificate, leaves=leaves)
 
 
@@ -328,7 +321,7 @@ def _known_limits(results: ReportResults) -> list[str]:
             "the costs may cost less: "
             + (
                 "make a report without the saved tree."
-                if results.is_fitted_before
+                if results.request.is_fitted_before
                 else "pruning='auto' takes them into account."
             )
         )
@@ -341,10 +334,7 @@ def _known_limits(results: ReportResults) -> list[str]:
             f"{grown if anew != n_leaves else 'it is another tree'}. It was pruned afterwards, or "
             "fitted to other rows."
         )
-    n_missing = sum(
-        np.count_nonzero(values < 0 if column.is_coded else np.isnan(values))
-        for column, values in zip(table.schema.columns, table.columns, strict=True)
-    )
+    n_missing = sum(map(np.count_nonzero, map(is_missing, table.schema.columns, table.columns)))
     is_fractional = results.model.tree.has_fractional_rows
     if is_fractional and n_missing > _MANY_MISSING_CELLS * table.n_rows * len(table.columns):
         limits.append(
@@ -364,7 +354,6 @@ def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
     model = results.model
     tree = model.tree
     rules = leaf_rules(tree, model.schema)
-    column_index = {column: index for index, column in enumerate(tested)}
     line_of_leaf = {int(leaf): line for line, leaf in enumerate(results.leaves.leaf)}
     edges: dict[int, str] = {}
     nodes = []
@@ -382,30 +371,28 @@ def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
             "probabilities": probabilities.tolist(),
         }
         if node in line_of_leaf:
-            fields = _leaf_fields(results, line_of_leaf[node]) | {"rule": rules[node]}
-            nodes.append(Node(**common | fields))
-            continue
-        column = model.schema.columns[tree.feature[node]]
-        tests = branch_tests(tree, node, column)
-        edges |= dict(zip(tree.branches(node).tolist(), tests, strict=True))
-        index = column_index[int(tree.feature[node])]
-        nodes.append(Node(**common | _test_fields(results, node, index, column)))
+            more = _leaf_fields(results, line_of_leaf[node]) | {"rule": rules[node]}
+        else:
+            column = int(tree.feature[node])
+            tests = branch_tests(tree, node, model.schema.columns[column])
+            edges |= dict(zip(tree.branches(node).tolist(), tests, strict=True))
+            more = _test_fields(model, node) | {"column": tested.index(column)}
+        nodes.append(Node(**common | more))
     return nodes
 
 
-def _test_fields(results: ReportResults, node: int, index: int, column: Column) -> dict[str, Any]:
-    tree = results.model.tree
+def _test_fields(model: TreeModel, node: int) -> dict[str, Any]:
+    tree, column = model.tree, model.schema.columns[model.tree.feature[node]]
     branches = slice(tree.child_offset[node], tree.child_offset[node + 1])
-    branch_of = tree.categories(node)
-    has_bound = column.kind != "categorical" and not tree.tests_missing(node)
+    is_unordered = column.kind == "categorical"
+    has_bound = not is_unordered and not tree.tests_missing(node)
     threshold = float(tree.threshold[node])
     missing_branch = int(tree.missing_branch[node])
-    stability = results.model.evidence.stability
+    stability = model.evidence.stability
     return {
-        "column": index,
         "threshold": finite(threshold) if has_bound else None,
         "threshold_text": column.render_bound(threshold) if has_bound else None,
-        "branch_of_category": branch_of.tolist() if column.kind == "categorical" else None,
+        "branch_of_category": tree.categories(node).tolist() if is_unordered else None,
         "children": tuple(tree.branches(node).tolist()),
         "shares": tuple(tree.branch_share[branches].tolist()),
         "missing_branch": missing_branch if missing_branch >= 0 else None,
@@ -447,17 +434,15 @@ def _examples(results: ReportResults, tested: list[int], columns: list[Column]) 
         chosen = by_turn[np.linspace(0, n_leaves - 1, MAX_EXAMPLES).astype(np.int64)]
     examples = []
     for row in np.sort(chosen).tolist():
-        raw = [results.table.columns[index][row] for index in tested]
-        is_missing = [
-            bool(value < 0) if column.is_coded else bool(np.isnan(value))
-            for column, value in zip(columns, raw, strict=True)
+        raw = (results.table.columns[index][row] for index in tested)
+        cells = [
+            (one, None if is_missing(one, v) else v) for one, v in zip(columns, raw, strict=True)
         ]
-        cells = list(zip(columns, raw, is_missing, strict=True))
         examples.append(
             ExampleRow(
                 row=row,
-                values=[None if missing else column.render(v) for column, v, missing in cells],
-                codes=[None if missing else finite(v) for _, v, missing in cells],
+                values=[None if v is None else column.render(v) for column, v in cells],
+                codes=[None if v is None else finite(v) for _, v in cells],
                 truth=results.labels[int(results.evaluation.truth[row])],
                 leaf=int(leaf_of[row]),
             )
@@ -471,25 +456,12 @@ def _examples(results: ReportResults, tested: list[int], columns: list[Column]) 
 
 _EVERY_NODE = ("id", "parent", "edge", "counts", "n", "prediction", "probabilities")
 _LEAF = (
-    "probability",
-    "low",
-    "high",
-    "confidence",
-    "utility",
-    "rows_needed",
-    "total_rows_needed",
-    "flagged",
-    "repair",
+    *("probability", "low", "high", "confidence", "utility"),
+    *("rows_needed", "total_rows_needed", "flagged", "repair"),
 )
 _INNER = (
-    "column",
-    "threshold",
-    "threshold_text",
-    "branch_of_category",
-    "children",
-    "shares",
-    "missing_branch",
-    "recurrence",
+    *("column", "threshold", "threshold_text", "branch_of_category"),
+    *("children", "shares", "missing_branch", "recurrence"),
 )
 
 
@@ -504,8 +476,3 @@ def embedded_tree(tree: Mapping[str, Any]) -> dict[str, Any]:
         "leaf": by_column([node for node in nodes if not node["children"]], _LEAF),
         "inner": by_column([node for node in nodes if node["children"]], _INNER),
     }
-
-
-def by_column(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Turn records into columns, so that each name is written once."""
-    return {name: [record[name] for record in records] for name in names}
