@@ -80,7 +80,7 @@ def test_plan_at_costs_is_the_sample_size_at_their_threshold(capsys):
     assert "cost threshold of 0.1667" in json.loads(by_cost)["answer"]
 
 
-def test_texts_about_costs_name_decisions(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_about_costs_name_decisions(data, tmp_path, capsys):
     table = (data, "-t", "class", "--cost", "0,5;1,0")
     code, out, _ = run(capsys, "leaves", *table)
     assert code == 0
@@ -89,7 +89,8 @@ def test_texts_about_costs_name_decisions(data: Path, capsys: pytest.CaptureFixt
     assert "predicts" not in out
     assert "decides" in out
     assert "p is the probability of the class that is decided for" in " ".join(out.split())
-    code, out, _ = run(capsys, "certificate", *table)
+    run(capsys, "fit", *table, "--levels-from", "honest", "-o", tmp_path / "m.sureleaf")
+    code, out, _ = run(capsys, "certificate", tmp_path / "m.sureleaf")
     assert code == 0
     assert "decides" in out
     assert "predicted class" not in " ".join(out.split())

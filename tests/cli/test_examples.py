@@ -136,7 +136,7 @@ JSON = {
     "evaluate": "evaluate data.csv -t class --design holdout",
     "compare": "compare first.eval second.eval",
     "audit": "audit whole.sureleaf data.csv -t class",
-    "curve": "curve data.csv -t class --repeats 3",
+    "curve": "curve data.csv -t class",
     "export": "export model.sureleaf -o tree.dot",
     "plan --p-max": "plan --p-max 0.75",
     "plan --half-width": "plan --half-width 0.05",

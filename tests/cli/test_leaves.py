@@ -88,7 +88,6 @@ def test_options_for_tables_are_an_error_with_a_fitted_model(capsys, tmp_path):
     assert run(capsys, "fit", LABOR, "--target", "class", "-o", str(model))[0] == 0
     for option in (
         ["--tree", "pruning=none"],
-        ["--max-leaves", "0"],
         ["-t", "class"],
         ["--id", "x"],
     ):

@@ -101,7 +101,7 @@ def test_a_seed_that_scikit_learn_cannot_take_is_one_line(number, folder, capsys
 
 @pytest.mark.parametrize("number", ["0", "1001", "9" * 30, "-" + "9" * 30])
 def test_a_number_of_jobs_that_no_machine_has_is_one_line(number, folder, capsys):
-    code, out, err = run(capsys, "evaluate", folder / "rows.csv", "-t", "class", "--jobs", number)
+    code, out, err = run(capsys, "report", folder / "rows.csv", "-t", "class", "--jobs", number)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"up to 1,000; got {number}" in err
 

@@ -26,7 +26,7 @@ from sureleaf.errors import InvalidArgumentError
         "Your word that the tree has not seen the rows, where the model cannot tell. The "
         "certificate states it."
     ),
-    table=options.table_options("drop", "csv"),
+    table=options.table_options("csv"),
 )
 def certificate(
     source: Path,
@@ -35,14 +35,13 @@ def certificate(
     target: options.TableTarget = None,
     alpha: float = 0.05,
     rows_are_new: bool = False,
-    cost: options.TreeCost = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Prove what can be proven about the leaves of a tree, for all leaves at once.
 
     The certificate holds for any distribution of the data. It needs rows that
-    did not grow the tree. For a tree with other options, fit it first, with
-    --levels-from honest.
+    did not grow the tree. For a tree with costs or other options, fit it first,
+    with --levels-from honest.
 
     For example:
     - sureleaf certificate data.csv --target class
@@ -57,7 +56,7 @@ def certificate(
     n_left_out = 0
     model: Any = None
     if is_model(source):
-        model = options.decided_by(load_tree(source, "certificate"), cost)
+        model = load_tree(source, "certificate")
     elif held_out is not None:
         raise InvalidArgumentError(
             f"A second file goes with a saved tree; {source.name} is not one. Fit it first: "
@@ -77,8 +76,7 @@ def certificate(
         question = table.for_models(model).read(rows, options.given_target(target, rows))
         n_left_out = question.n_left_out
         if model is None:
-            costs = None if cost is None else options.read_cost(cost, question.y)
-            tree = TreeClassifier(levels_from="honest", cost=costs, random_state=0)
+            tree = TreeClassifier(levels_from="honest", random_state=0)
             found = tree.fit(question.X, question.y).certificate(alpha=alpha)
         else:
             found = model.certificate(

@@ -7,7 +7,6 @@ from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
     from sureleaf.evaluation.learning_curves import NoChange, NotWorthwhile, Schedule
 
 
@@ -24,53 +23,45 @@ if TYPE_CHECKING:
         default="all rows are used",
         words=("no-change", "no-change=", "gain="),
     ),
-    repeats=option("Number of hold-outs, each with its own samples."),
-    classes=options.CLASSES,
-    tree=options.tree_options("bagged"),
-    table=options.table_options(),
+    table=options.table_options("group", "drop", "categorical", "csv"),
 )
 def curve(
     data: options.Data,
     target: options.Target,
-    classes: options.Classes,
-    tree: "TreeOptions",
     table: options.TableOptions,
-    model: options.ModelName = None,
+    model: options.ModelName = "TreeClassifier",
     measure: options.MeasureName = None,
     sizes: str | None = None,
     stop: str | None = None,
-    repeats: int = 10,
-    jobs: options.Jobs = None,
+    cost: options.Cost = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw the learning curve of a classifier.
 
-    Each hold-out tests on a third of the rows.
+    Each of ten hold-outs tests on a third of the rows.
 
     For example:
     - sureleaf curve data.csv --target class
     - sureleaf curve data.csv -t class --sizes 50+25 --stop gain=0.005
-    - sureleaf curve data.csv -t class --bagged 5 --stop no-change
+    - sureleaf curve data.csv -t class -m TreeClassifier.c45 --stop no-change
     """
     from sureleaf import learning_curve
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
-    from sureleaf.commands.learners import fitted_for
+    from sureleaf.commands.learners import fitted_for, read_model
 
     rule = _read_stop(stop)
     question = table.read(data, target)
-    arguments = classes.arguments(question)
-    learner = options.evaluated_model(model, tree, question.X)
+    costs = None if cost is None else options.read_cost(cost, question.y)
     result = learning_curve(
-        fitted_for(learner, arguments["cost"]),
+        fitted_for(read_model(model, question.X), costs),
         question.X,
         question.y,
         schedule=_read_sizes(sizes, len(question.y)),
         stop=rule,
-        measure=measure or ("accuracy" if classes.cost is None else "decided_cost"),
-        repeats=repeats,
-        **arguments,
-        n_jobs=jobs,
+        measure=measure or ("accuracy" if cost is None else "decided_cost"),
+        cost=costs,
+        groups=question.groups,
         random_state=0,
     )
     if as_json:

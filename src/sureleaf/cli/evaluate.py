@@ -8,7 +8,7 @@ from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
+    from sureleaf.commands.question import Question
     from sureleaf.evaluation.designs import Design
 
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     save=option("File to save the evaluation to, for sureleaf compare."),
     classes=options.CLASSES,
     design=options.DESIGN,
-    tree=options.tree_options("max_leaves", "bagged"),
     table=options.table_options(),
 )
 def evaluate(
@@ -24,14 +23,11 @@ def evaluate(
     target: options.Target,
     classes: options.Classes,
     design: "Design",
-    tree: "TreeOptions",
     table: options.TableOptions,
-    model: options.ModelName = None,
+    model: options.ModelName = "TreeClassifier",
     level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
-    jobs: options.Jobs = None,
     save: Path | None = None,
-    memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Evaluate a classifier on unseen rows, with an interval for each measure.
@@ -43,37 +39,25 @@ def evaluate(
     - sureleaf evaluate data.csv --target class
     - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
-    - sureleaf evaluate data.csv -t class --bagged 10 --tree pruning=none
+    - sureleaf evaluate data.csv -t class -m "TreeClassifier(max_leaves=5)"
     - sureleaf evaluate data.csv -t class --repeats 3 --cost "0,5;1,0" --json
-    - sureleaf evaluate folder-of-parquet -t class --memory 2GB
+    - sureleaf evaluate folder-of-parquet -t class
     """
     import sureleaf
     from sureleaf import designs
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
-    from sureleaf.commands.learners import fitted_for
-    from sureleaf.commands.question import Question
+    from sureleaf.commands.learners import fitted_for, read_model
 
     options.check_output(save, data, classes.cost)
-    is_bootstrap = isinstance(design, designs.Bootstrap)
-    if data.is_dir() or memory is not None:
-        if model is not None or tree.bagged is not None or is_bootstrap:
-            raise InvalidArgumentError(
-                "a table that is read in batches is evaluated with single trees, and not by "
-                "bootstrap; got --model, --bagged or --design bootstrap. Leave it out, or evaluate "
-                "a sample of the rows in one file, without --memory."
-            )
-        is_large = tree.make().settings().pruning is not None
-        rows = table.read_batches(
-            data, target, memory, jobs=jobs, grows_large_trees=is_large, is_evaluated=True
-        )
-        labels = rows.classes[rows.labels]
-        question = Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)
+    if data.is_dir():
+        question, learner = _read_in_batches(data, target, model, design, table)
     else:
         question = table.read(data, target)
-    running: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
+        learner = read_model(model, question.X)
+    running: dict[str, Any] = {"n_jobs": None, "random_state": seed}
     arguments = classes.arguments(question)
-    estimator = fitted_for(options.evaluated_model(model, tree, question.X), arguments["cost"])
+    estimator = fitted_for(learner, arguments["cost"])
     evaluation = sureleaf.evaluate(
         estimator, question.X, question.y, design=design, **arguments, **running
     )
@@ -91,3 +75,26 @@ def evaluate(
     else:
         text = terminal.show_evaluation(evaluation, summary, errors)
         show(*text, *options.unlabelled_note(question.n_left_out))
+
+
+def _read_in_batches(
+    data: Path, target: str, model: str, design: "Design", table: options.TableOptions
+) -> "tuple[Question, Any]":
+    """Return the rows of a folder, and the tree to evaluate."""
+    import pyarrow as pa
+
+    from sureleaf import TreeClassifier, designs
+    from sureleaf.commands.learners import read_model
+    from sureleaf.commands.question import Question
+
+    learner = read_model(model, pa.table({}))
+    if not isinstance(learner, TreeClassifier) or isinstance(design, designs.Bootstrap):
+        raise InvalidArgumentError(
+            "a table that is read in batches is evaluated with single trees, and not by "
+            f"bootstrap; got --model {model} and --design {type(design).__name__.lower()}. "
+            "Evaluate a sample of the rows in one file."
+        )
+    is_large = learner.settings().pruning is not None
+    rows = table.read_batches(data, target, grows_large_trees=is_large, n_jobs=1)
+    labels = rows.classes[rows.labels]
+    return Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled), learner

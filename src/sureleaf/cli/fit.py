@@ -59,7 +59,9 @@ def fit(
             )
         model = unfitted(None)
         is_large = model.settings().grows_large_trees
-        rows = table.read_batches(data, target, memory, jobs=jobs, grows_large_trees=is_large)
+        rows = table.read_batches(
+            data, target, grows_large_trees=is_large, memory=memory, threads=jobs
+        )
         model.fit(rows, target)
         n_rows, n_left_out = rows.table.n_rows, rows.n_unlabelled
     else:

@@ -39,7 +39,7 @@ _AT_COSTS = (
         words=("mle", "blend", "entropic"),
     ),
     every=option("Show all leaves, not only the 20 that have the most rows.", "--all"),
-    tree=options.tree_options("max_leaves", "levels_from"),
+    tree=options.tree_options("levels_from"),
     table=options.table_options("drop", "csv"),
 )
 def leaves(
@@ -64,7 +64,7 @@ def leaves(
     For example:
     - sureleaf leaves data.csv --target class
     - sureleaf leaves data.csv --target class --confidence 0.99 --utility 0.8
-    - sureleaf leaves data.csv --target class --max-leaves 8 --json
+    - sureleaf leaves data.csv --target class --tree max_leaves=8 --json
     - sureleaf leaves model.sureleaf
     - sureleaf leaves data.csv --target class --cost "0,5;1,0"
     - sureleaf leaves data.csv --target class --guarantee simultaneous

@@ -195,11 +195,11 @@ class TableOptions:
         self,
         data: Path,
         target: str,
-        memory: str | None,
         *,
-        jobs: int | None = None,
         grows_large_trees: bool,
-        is_evaluated: bool = False,
+        memory: str | None = None,
+        threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> "SourceRows":
         """Read a table in batches; rows without a label are left out, as from one in memory."""
         from sureleaf.arguments import thread_count
@@ -211,9 +211,9 @@ class TableOptions:
             Roles(target, self.weight, self.group, self.drop, skips_unlabelled=True),
             categorical_features=kinds or "auto",
             memory=memory,
-            n_threads=thread_count(None if is_evaluated else jobs),
+            n_threads=thread_count(threads),
             grows_large_trees=grows_large_trees,
-            n_jobs=(jobs or 1) if is_evaluated else None,
+            n_jobs=n_jobs,
         )
 
 
@@ -283,14 +283,13 @@ def unlabelled_note(n_rows: int) -> list[str]:
 
 SavedModel = Annotated[Path, typer.Argument(help="A model saved by sureleaf fit.", metavar="MODEL")]
 ModelName = Annotated[
-    str | None,
+    str,
     option(
         "A classifier with parameters in parentheses: TreeClassifier(max_depth=3), "
         "BaggedTreesClassifier, sklearn.naive_bayes.GaussianNB, ...",
         "--model",
         "-m",
         metavar="CLASSIFIER",
-        default="the tree of the options",
     ),
 ]
 
@@ -355,19 +354,6 @@ def tree_options(*names: str) -> OptionGroup:
         return read_tree_options(tree or (), **given)
 
     return OptionGroup({name: _TREE_OPTIONS[name] for name in ("tree", *names)}, collect)
-
-
-def evaluated_model(name: str | None, tree: "TreeOptions", X: Any) -> Any:
-    """Return the classifier that --model names, or the tree that the options describe."""
-    if name is None:
-        return tree.make()
-    tree.refuse(
-        "cannot be used with --model. Write the parameters after the name of the model, such as "
-        '--model "TreeClassifier(max_leaves=5)".'
-    )
-    from sureleaf.commands.learners import read_model
-
-    return read_model(name, X)
 
 
 def decided_by(model: Any, cost: str | None) -> Any:

@@ -6,7 +6,7 @@ from sureleaf.cli.options import option
 
 @options.with_options(
     training=option("Compute levels from the training rows, which is too optimistic."),
-    table=options.table_options("drop", "categorical", "csv"),
+    table=options.table_options("categorical", "csv"),
 )
 def rank(
     data: options.Data,

@@ -22,7 +22,6 @@ __all__ = ["update"]
         metavar="FILE",
         default="new rows only",
     ),
-    margin=option("By how much a new tree must be better to be worth it."),
     table=options.table_options("weight", "csv"),
 )
 def update(
@@ -33,7 +32,6 @@ def update(
     output: Path | None = None,
     regrow: bool = False,
     rows: Path | None = None,
-    margin: float = 0.01,
     as_json: options.AsJson = False,
 ) -> None:
     """Count new rows in a tree: the same tests, more evidence.
@@ -72,7 +70,6 @@ def update(
             question.y,
             old_X=None if old is None else old.X,
             old_y=None if old is None else old.y,
-            margin=margin,
         )
     if output is not None:
         updated.save(output)
