@@ -9,7 +9,8 @@ import pytest
 import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
 from sureleaf.monitoring import keep_or_regrow
-from sureleaf.monitoring.regrowth import _join
+from sureleaf.monitoring.regrowth import _join, _joined_table
+from sureleaf.table import read_table
 
 
 def rows(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
@@ -70,6 +71,22 @@ def test_tables_of_other_types_are_joined() -> None:
     assert len(_join([[1, 2]], np.array([[3, 4]]))) == 2
 
 
+def test_columns_keep_their_kinds_when_a_tree_is_grown_anew() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(
+        {
+            "size": ["s", "m", "l", "s"],
+            "code": [1, 2, 3, 1],
+            "flag": [True, False, True, True],
+            "day": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]),
+        }
+    )
+    kinds = {"size": ["s", "m", "l"], "code": "categorical", "flag": "numeric"}
+    schema = read_table(table, categorical_features=kinds).schema
+    joined, labels, n_old = _joined_table((table[:3], [0, 1, 0]), table, [1, 1, 0, 0], schema)
+    assert (joined.schema, labels.tolist(), n_old) == (schema, [1, 1, 0, 0, 0, 1, 0], 4)
+
+
 def test_what_cannot_be_judged_is_named() -> None:
     rng = np.random.default_rng(4)
     X, y = rows(rng, 200)
@@ -78,8 +95,10 @@ def test_what_cannot_be_judged_is_named() -> None:
         keep_or_regrow(tree, *rows(rng, 19))
     with pytest.raises(InvalidArgumentError, match="has not seen"):
         keep_or_regrow(tree, X, y)
-    with pytest.raises(InvalidArgumentError, match="old_y"):
+    with pytest.raises(InvalidArgumentError, match="got old_X alone"):
         keep_or_regrow(tree, *rows(rng, 40), old_X=X)
+    with pytest.raises(InvalidArgumentError, match="got old_y alone"):
+        keep_or_regrow(tree, *rows(np.random.default_rng(5), 40), old_y=y)
     Z, t = rows(rng, 60)
     with pytest.raises(InvalidArgumentError, match=r"must not have the new rows.* 60 of the 60"):
         keep_or_regrow(tree, Z, t, old_X=np.vstack([X, Z]), old_y=np.concatenate([y, t]))

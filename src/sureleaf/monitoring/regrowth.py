@@ -144,6 +144,9 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
         raise InvalidArgumentError(
             f"X must have at least {2 * n_folds} rows, two per fold; got {n_new}. Wait for more."
         )
+    if (old_X is None) != (old_y is None):
+        alone = "old_y" if old_X is None else "old_X"
+        raise InvalidArgumentError(f"old_X and old_y must be given together; got {alone} alone.")
     if old_X is not None:
         _check_old(model, rows, old_X, old_y)
     table, labels, n_old = _joined_table((X, y), old_X, old_y, model.schema)
@@ -193,9 +196,7 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
 
 
 def _check_old(model: TreeModel, rows: TrainingRows, old_X: Any, old_y: Any) -> None:
-    """Raise an error unless the old rows have labels, and are not the new ones, too."""
-    if old_y is None:
-        raise InvalidArgumentError("old_X and old_y must be given together; got old_X alone.")
+    """Raise an error if the old rows are the new ones, too."""
     known = seen_rows(model.read_rows(old_X, old_y, estimator="keep_or_regrow"))
     if known is not None and not known.is_chance(equal_rows := known.compare(rows)):
         raise InvalidArgumentError(
@@ -214,7 +215,10 @@ def _joined_table(
         labels = np.concatenate([np.asarray(old_y), labels])
         n_old = len(labels) - len(new[1])
         joined = _join(_columns(old_X, schema), joined)
-    kinds = {k: "categorical" for k, one in enumerate(schema) if one.kind == "categorical"}
+    kinds = {
+        k: list(one.categories) if one.kind == "ordered" else one.kind
+        for k, one in enumerate(schema)
+    }
     return read_table(joined, categorical_features=kinds, estimator="keep_or_regrow"), labels, n_old
 
 
