@@ -2,7 +2,8 @@
 //
 // A criterion is a struct derived from CriterionDefaults with
 //   name        the word that Python uses for it
-//   impurity()  the impurity of a group of rows times its weight; 0 for a pure group
+//   impurity(weights, total, total_log)  the impurity of a group of rows times its weight, from its
+//               weights per class, their sum and x log2 x of the sum; 0 for a pure group
 // and, where that pays, faster ways to score thresholds: a scorer starts with all rows on the right
 // of a threshold, move() takes rows to the left, and gain() is the decrease of the impurity times
 // the weight of the rows with a known value. Divided by the node's weight, that is C4.5's gain.
