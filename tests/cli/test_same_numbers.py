@@ -14,7 +14,7 @@ CASES = {
     "plain": [],
     "costs": ["--cost", "0,4;1,0"],
     "groups": ["--group", "site"],
-    "class weights": ["--model", "TreeClassifier(class_weight='balanced')"],
+    "class weights": ["--tree", "class_weight=balanced"],
 }
 
 
@@ -69,8 +69,6 @@ def test_commands_agree_on_every_number_of_the_same_name(case, table, tmp_path, 
             measures["cost"]["value"]
         )
 
-    if case == "class weights":
-        options[2:] = ["--tree", "class_weight=balanced"]
     fitted = numbers(capsys, "fit", table, *options, "-o", tmp_path / "m.sureleaf", "--json")
     leaves = numbers(capsys, "leaves", tmp_path / "m.sureleaf", "--json")
     for name in ("confidence", "utility", "expected_cost"):

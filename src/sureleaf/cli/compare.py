@@ -13,6 +13,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import count_of
 
 if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.comparison import Comparison
     from sureleaf.evaluation.designs import Design
     from sureleaf.evaluation.evaluation import Evaluation
@@ -31,7 +32,8 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
         "Column to predict of tables: once, or once per table.", "--target", "-t"
     ),
     models=option(
-        "Of tables: give this twice or more. As for evaluate.",
+        "Of tables: give this twice or more, or once beside the options of a tree, which is then "
+        "the first classifier. As for evaluate.",
         "--model",
         "-m",
         metavar="CLASSIFIER",
@@ -41,6 +43,7 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
     gate=option("Of reports: exit with 1 if the new tree is worse by more than the margin."),
     classes=options.CLASSES,
     design=options.DESIGN,
+    tree=options.tree_options("bagged"),
     table=options.table_options(),
 )
 def compare(
@@ -48,6 +51,7 @@ def compare(
     paths: list[Path],
     classes: options.Classes,
     design: "Design",
+    tree: "TreeOptions",
     table: options.TableOptions,
     targets: list[str] | None = None,
     models: list[str] | None = None,
@@ -74,8 +78,8 @@ def compare(
     For example:
     - sureleaf compare data.csv -t class -m TreeClassifier
       -m sklearn.naive_bayes.GaussianNB --repeats 10 --margin 0.01
-    - sureleaf compare data.csv -t class -m TreeClassifier
-      -m "BaggedTreesClassifier(n_estimators=5)" --cost "0,5;1,0"
+    - sureleaf compare data.csv -t class --bagged 5 -m TreeClassifier
+      --cost "0,5;1,0"
     - sureleaf compare a.csv b.csv c.csv d.csv e.csv -t class
       -m TreeClassifier -m TreeClassifier.c45 -m BaggedTreesClassifier
     - sureleaf compare first.eval second.eval --measure auc
@@ -94,7 +98,7 @@ def compare(
         )
     chosen = measure or ("accuracy" if classes.cost is None else "decided_cost")
     test = {"measure": chosen, "margin": margin, "independent": independent}
-    names = models or []
+    names = [*(["the tree of the options"] if tree.written else []), *(models or [])]
     if len(paths) == 2 and not (targets and names):
         _check_options(context, _EVALUATION_OPTIONS, "a table only")
         results = _compare_saved(paths, level=level, **test)
@@ -109,9 +113,11 @@ def compare(
     decides_by_cost = measure in (None, "cost", "decided_cost")
     running = {"design": design, "n_jobs": jobs, "random_state": seed}
     evaluations = [
-        _evaluate_all(table, path, target, names, classes, decides_by_cost, running)
+        _evaluate_all(table, path, target, tree, models or [], classes, decides_by_cost, running)
         for path, target in zip(paths, _targets_of(paths, targets), strict=True)
     ]
+    if tree.written:
+        names[0] = " ".join(evaluations[0][0].estimator.split())
     if len(paths) == 1:
         results = _compare_with_first(evaluations[0], level=level, **test)
         _show_results(results, _short_names(names), names, as_json=as_json)
@@ -124,6 +130,7 @@ def _evaluate_all(
     table: options.TableOptions,
     path: Path,
     target: str,
+    tree: "TreeOptions",
     models: list[str],
     classes: options.Classes,
     decides_by_cost: bool,
@@ -135,16 +142,12 @@ def _evaluate_all(
 
     question = table.read(path, target)
     arguments = classes.arguments(question)
+    learners = [*([tree.make()] if tree.written else [])]
+    learners += [read_model(model, question.X) for model in models]
     costs = arguments["cost"] if decides_by_cost else None
     return [
-        evaluate(
-            fitted_for(read_model(model, question.X), costs),
-            question.X,
-            question.y,
-            **arguments,
-            **running,
-        )
-        for model in models
+        evaluate(fitted_for(learner, costs), question.X, question.y, **arguments, **running)
+        for learner in learners
     ]
 
 

@@ -7,6 +7,7 @@ from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.evaluation.learning_curves import NoChange, NotWorthwhile, Schedule
 
 
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
         default="all rows are used",
         words=("no-change", "no-change=", "gain="),
     ),
+    tree=options.tree_options("bagged"),
     table=options.table_options("group", "drop", "categorical", "csv"),
 )
 def curve(
     data: options.Data,
     target: options.Target,
+    tree: "TreeOptions",
     table: options.TableOptions,
-    model: options.ModelName = "TreeClassifier",
+    model: options.ModelName = None,
     measure: options.MeasureName = None,
     sizes: str | None = None,
     stop: str | None = None,
@@ -43,18 +46,19 @@ def curve(
     For example:
     - sureleaf curve data.csv --target class
     - sureleaf curve data.csv -t class --sizes 50+25 --stop gain=0.005
-    - sureleaf curve data.csv -t class -m TreeClassifier.c45 --stop no-change
+    - sureleaf curve data.csv -t class --bagged 5 --stop no-change
     """
     from sureleaf import learning_curve
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
-    from sureleaf.commands.learners import fitted_for, read_model
+    from sureleaf.commands.learners import fitted_for
 
     rule = _read_stop(stop)
     question = table.read(data, target)
     costs = None if cost is None else options.read_cost(cost, question.y)
+    learner = options.evaluated_model(model, tree, question.X)
     result = learning_curve(
-        fitted_for(read_model(model, question.X), costs),
+        fitted_for(learner, costs),
         question.X,
         question.y,
         schedule=_read_sizes(sizes, len(question.y)),

@@ -1,14 +1,14 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from sureleaf.commands.question import Question
+    from sureleaf.commands.learners import TreeOptions
     from sureleaf.evaluation.designs import Design
 
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     save=option("File to save the evaluation to, for sureleaf compare."),
     classes=options.CLASSES,
     design=options.DESIGN,
+    tree=options.tree_options("bagged"),
     table=options.table_options(),
 )
 def evaluate(
@@ -23,8 +24,9 @@ def evaluate(
     target: options.Target,
     classes: options.Classes,
     design: "Design",
+    tree: "TreeOptions",
     table: options.TableOptions,
-    model: options.ModelName = "TreeClassifier",
+    model: options.ModelName = None,
     level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
     save: Path | None = None,
@@ -39,7 +41,7 @@ def evaluate(
     - sureleaf evaluate data.csv --target class
     - sureleaf evaluate data.csv -t class --design holdout --save tree.eval
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
-    - sureleaf evaluate data.csv -t class -m "TreeClassifier(max_leaves=5)"
+    - sureleaf evaluate data.csv -t class --bagged 10 --tree pruning=none
     - sureleaf evaluate data.csv -t class --repeats 3 --cost "0,5;1,0" --json
     - sureleaf evaluate folder-of-parquet -t class
     """
@@ -47,27 +49,41 @@ def evaluate(
     from sureleaf import designs
     from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
-    from sureleaf.commands.learners import fitted_for, read_model
+    from sureleaf.commands.learners import fitted_for
+    from sureleaf.commands.question import Question
 
     options.check_output(save, data, classes.cost)
+    is_bootstrap = isinstance(design, designs.Bootstrap)
     if data.is_dir():
-        question, learner = _read_in_batches(data, target, model, design, table)
+        if model is not None or tree.bagged is not None or is_bootstrap:
+            raise InvalidArgumentError(
+                "a table that is read in batches is evaluated with single trees, and not by "
+                "bootstrap; got --model, --bagged or --design bootstrap. Leave it out, or evaluate "
+                "a sample of the rows in one file."
+            )
+        is_large = tree.make().settings().pruning is not None
+        rows = table.read_batches(data, target, grows_large_trees=is_large, n_jobs=1)
+        labels = rows.classes[rows.labels]
+        question = Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)
     else:
         question = table.read(data, target)
-        learner = read_model(model, question.X)
-    running: dict[str, Any] = {"n_jobs": None, "random_state": seed}
     arguments = classes.arguments(question)
-    estimator = fitted_for(learner, arguments["cost"])
+    estimator = fitted_for(options.evaluated_model(model, tree, question.X), arguments["cost"])
     evaluation = sureleaf.evaluate(
-        estimator, question.X, question.y, design=design, **arguments, **running
+        estimator, question.X, question.y, design=design, **arguments, random_state=seed
     )
     if save is not None:
         evaluation.save(save)
     errors = None
     if isinstance(design, designs.Bootstrap):
-        of_rows = {"groups": question.groups, "sample_weight": question.weights, **running}
         errors = sureleaf.bootstrap_error(
-            estimator, question.X, question.y, n_bootstraps=design.n_bootstraps, **of_rows
+            estimator,
+            question.X,
+            question.y,
+            n_bootstraps=design.n_bootstraps,
+            groups=question.groups,
+            sample_weight=question.weights,
+            random_state=seed,
         )
     summary = evaluation.summary(level=level)
     if as_json:
@@ -75,26 +91,3 @@ def evaluate(
     else:
         text = terminal.show_evaluation(evaluation, summary, errors)
         show(*text, *options.unlabelled_note(question.n_left_out))
-
-
-def _read_in_batches(
-    data: Path, target: str, model: str, design: "Design", table: options.TableOptions
-) -> "tuple[Question, Any]":
-    """Return the rows of a folder, and the tree to evaluate."""
-    import pyarrow as pa
-
-    from sureleaf import TreeClassifier, designs
-    from sureleaf.commands.learners import read_model
-    from sureleaf.commands.question import Question
-
-    learner = read_model(model, pa.table({}))
-    if not isinstance(learner, TreeClassifier) or isinstance(design, designs.Bootstrap):
-        raise InvalidArgumentError(
-            "a table that is read in batches is evaluated with single trees, and not by "
-            f"bootstrap; got --model {model} and --design {type(design).__name__.lower()}. "
-            "Evaluate a sample of the rows in one file."
-        )
-    is_large = learner.settings().pruning is not None
-    rows = table.read_batches(data, target, grows_large_trees=is_large, n_jobs=1)
-    labels = rows.classes[rows.labels]
-    return Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled), learner

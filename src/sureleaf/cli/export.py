@@ -5,9 +5,9 @@ from typing import Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import flush, show, show_json, standard_output
 from sureleaf.errors import InvalidArgumentError
 
-_FORMATS = ("rules", "json", "sql", "python", "dot", "svg", "onnx")
 _DIALECTS = ("duckdb", "sqlite", "postgresql", "spark")
 _SUFFIXES = {
     ".txt": "rules",
@@ -19,6 +19,7 @@ _SUFFIXES = {
     ".svg": "svg",
     ".onnx": "onnx",
 }
+_FORMATS = tuple(dict.fromkeys(_SUFFIXES.values()))
 
 
 @options.with_options(
@@ -54,7 +55,6 @@ def export(
     - sureleaf export model.sureleaf -o tree.sql --cost "0,5;1,0"
     - sureleaf export model.sureleaf -o tree.svg
     """
-    from sureleaf.cli.output import flush, show, show_json, standard_output
     from sureleaf.estimators import load
     from sureleaf.exports import export as export_model
     from sureleaf.files.atomic_write import atomic_write
@@ -67,8 +67,8 @@ def export(
         raise InvalidArgumentError(
             "--json needs --output: the model and JSON cannot both go to standard output."
         )
-    sql_options: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep or None}
-    chosen = {name: value for name, value in sql_options.items() if value is not None}
+    given: dict[str, Any] = {"dialect": dialect, "table": table, "keep": keep}
+    chosen = {name: value for name, value in given.items() if value}
     fitted = options.decided_by(load(model), cost)
     exported = export_model(fitted, file_format, **chosen)
     content = exported.encode() if isinstance(exported, str) else exported

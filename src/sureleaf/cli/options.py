@@ -283,13 +283,14 @@ def unlabelled_note(n_rows: int) -> list[str]:
 
 SavedModel = Annotated[Path, typer.Argument(help="A model saved by sureleaf fit.", metavar="MODEL")]
 ModelName = Annotated[
-    str,
+    str | None,
     option(
         "A classifier with parameters in parentheses: TreeClassifier(max_depth=3), "
         "BaggedTreesClassifier, sklearn.naive_bayes.GaussianNB, ...",
         "--model",
         "-m",
         metavar="CLASSIFIER",
+        default="the tree of the options",
     ),
 ]
 
@@ -354,6 +355,19 @@ def tree_options(*names: str) -> OptionGroup:
         return read_tree_options(tree or (), **given)
 
     return OptionGroup({name: _TREE_OPTIONS[name] for name in ("tree", *names)}, collect)
+
+
+def evaluated_model(name: str | None, tree: "TreeOptions", X: Any) -> Any:
+    """Return the classifier that --model names, or the tree that the options describe."""
+    if name is None:
+        return tree.make()
+    tree.refuse(
+        "cannot be used with --model. Write the parameters after the name of the model, such as "
+        '--model "TreeClassifier(max_leaves=5)".'
+    )
+    from sureleaf.commands.learners import read_model
+
+    return read_model(name, X)
 
 
 def decided_by(model: Any, cost: str | None) -> Any:

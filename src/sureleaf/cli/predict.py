@@ -28,6 +28,10 @@ from sureleaf.errors import InvalidArgumentError
         "Add prediction sets that miss the class with at most this probability in every leaf, one "
         "column per class. The model needs rows that were set aside: fit --levels-from honest."
     ),
+    formulas=option(
+        "Write text that begins with =, +, - or @ to CSV as it is. By default it gets an "
+        "apostrophe, so that a spreadsheet does not run it."
+    ),
     table=options.table_options("csv"),
 )
 def predict(
@@ -39,6 +43,7 @@ def predict(
     abstain_below: float | None = None,
     alpha: float | None = None,
     cost: options.DecisionCost = None,
+    formulas: bool = False,
     as_json: options.SummaryAsJson = False,
 ) -> None:
     """Predict the rows of a file and say how sure each prediction is.
@@ -84,6 +89,7 @@ def predict(
             abstain_below=abstain_below,
             node_sets=node_sets,
             shown=sys.stderr.isatty(),
+            formulas=formulas,
         )
     if as_json:
         show_json({"output": str(output)} | summary.to_dict())

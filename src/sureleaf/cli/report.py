@@ -128,18 +128,11 @@ def report(
 
 def _tree(model: str | None, tree: "TreeOptions", X: Any) -> Any:
     """Return the tree to report on: a saved one, the one that is named, or that of the options."""
-    from sureleaf.commands.learners import read_model
     from sureleaf.commands.predictions import is_model, load_tree
 
-    if model is None:
-        return tree.make()
-    if not tree.written and is_model(Path(model)):
+    if model is not None and not tree.written and is_model(Path(model)):
         return load_tree(Path(model), "report")
-    tree.refuse(
-        "cannot be used with --model. Write the parameters after the name of the model, such as "
-        '--model "TreeClassifier(max_leaves=5)".'
-    )
-    return read_model(model, X)
+    return options.evaluated_model(model, tree, X)
 
 
 def page_path(

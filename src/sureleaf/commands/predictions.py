@@ -147,15 +147,16 @@ def write_predictions(
     abstain_below: float | None = None,
     node_sets: NDArray[np.bool_] | None = None,
     shown: bool = False,
+    formulas: bool = False,
 ) -> PredictionSummary:
     """Predict a stream of rows and write the predictions, in the order of the rows.
 
     `kind` is what `output_format` returns, and `shown` whether to show the progress. In CSV, text
-    that a spreadsheet would run gets an apostrophe (see `without_formulas`).
+    that a spreadsheet would run gets an apostrophe (see `without_formulas`), unless `formulas`.
     """
     summary = PredictionSummary()
     writer = None
-    written = _written_form(kind)
+    written = _written_form(kind, formulas)
     packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if kind == "csv.gz" else None
     bar = ProgressBar("Predicting", rows.expected_rows) if shown else None
     with bar or nullcontext(), packed or nullcontext(file) as target:
@@ -193,7 +194,7 @@ def _writing(table: Any, keep: Sequence[str], kind: str) -> Iterator[None]:
     except pa.ArrowException as error:
         for name in keep:
             try:
-                part = _written_form(kind)(table.select([name]))
+                part = _written_form(kind, formulas=False)(table.select([name]))
                 with _open_writer(io.BytesIO(), kind, part.schema) as writer:
                     writer.write_table(part)
             except pa.ArrowException as cause:
@@ -205,9 +206,9 @@ def _writing(table: Any, keep: Sequence[str], kind: str) -> Iterator[None]:
         raise
 
 
-def _written_form(kind: str) -> Callable[[Any], Any]:
+def _written_form(kind: str, formulas: bool) -> Callable[[Any], Any]:
     if kind.startswith("csv"):
-        return without_formulas
+        return (lambda table: table) if formulas else without_formulas
     # The batches of a Parquet file have different dictionaries; an Arrow file allows only one.
     return without_dictionaries if kind == "arrow" else (lambda table: table)
 
@@ -295,7 +296,7 @@ def notes(model: Any, summary: PredictionSummary) -> Iterator[str]:
     for name, text in summary.quoted.items():
         yield (
             f"column {name!r} has text that a spreadsheet would run: {text!r} is written with an "
-            "apostrophe in front. A .parquet file has it as it is"
+            "apostrophe in front. To write it as it is: --formulas"
         )
 
 

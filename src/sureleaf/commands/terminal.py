@@ -502,8 +502,8 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
     if len(ranking.column) > 1:
         yield (
             "[dim]The highest of several utilities is too high, because the same rows choose it: "
-            'sureleaf evaluate -m "TreeClassifier(max_leaves=2)" predicts rows that did not choose '
-            "the column.[/dim]"
+            "sureleaf evaluate --tree max_leaves=2 predicts rows that did not choose the column."
+            "[/dim]"
         )
     headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
     table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))

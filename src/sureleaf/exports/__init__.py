@@ -5,7 +5,6 @@ read the tree through `tree_view.TreeView`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Final
 
@@ -20,7 +19,6 @@ from sureleaf.exports.tree_view import single_tree
 
 __all__ = [
     "FORMATS",
-    "Format",
     "export",
     "from_json",
     "sklearn_columns",
@@ -40,28 +38,14 @@ def to_rules(model: Any) -> str:
     return str(single_tree(model, "rules").rules())
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format: its function, and the file name suffixes that choose it on the command line."""
-
-    write: Callable[..., str | bytes]
-    suffixes: tuple[str, ...]
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Names of the keyword arguments of `write`."""
-        parameters = signature(self.write).parameters.values()
-        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
-
-
-FORMATS: Final[dict[str, Format]] = {
-    "rules": Format(to_rules, (".txt",)),
-    "json": Format(to_json, (".json",)),
-    "sql": Format(to_sql, (".sql",)),
-    "python": Format(to_python, (".py",)),
-    "dot": Format(to_dot, (".dot", ".gv")),
-    "svg": Format(to_svg, (".svg",)),
-    "onnx": Format(to_onnx, (".onnx",)),
+FORMATS: Final[dict[str, Callable[..., str | bytes]]] = {
+    "rules": to_rules,
+    "json": to_json,
+    "sql": to_sql,
+    "python": to_python,
+    "dot": to_dot,
+    "svg": to_svg,
+    "onnx": to_onnx,
 }
 """Name of a format -> how to write it. "text" is accepted as another name of "rules"."""
 
@@ -101,11 +85,12 @@ def export(model: Any, form: str, **options: Any) -> str | bytes:
     if not isinstance(name, str) or name not in FORMATS:
         hint = suggestion(name, tuple(FORMATS), listed=False) if isinstance(name, str) else ""
         raise InvalidArgumentError(f"form must be one of {', '.join(FORMATS)}; got {form!r}.{hint}")
-    known = FORMATS[name].options
+    write = FORMATS[name]
+    known = [p.name for p in signature(write).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for option in options:
         if option not in known:
             expected = f"one of {', '.join(known)}" if known else "left out"
             raise InvalidArgumentError(
                 f"options of an export to {name!r} must be {expected}; got {option!r}."
             )
-    return FORMATS[name].write(model, **options)
+    return write(model, **options)
