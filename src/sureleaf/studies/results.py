@@ -4,11 +4,11 @@ The document is what its page, its JSON and the terminal show.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import sureleaf
 from sureleaf.comparison import compare
 from sureleaf.comparison.multiple_models import ManyComparison, compare_many
+from sureleaf.comparison.verdict import Verdict
 from sureleaf.errors import InvalidArgumentError, SureleafError
 from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 from sureleaf.evaluation.intervals import Estimate
@@ -25,9 +26,6 @@ from sureleaf.evaluation.store import evaluation_of_contents
 from sureleaf.model.column_table import json_value
 from sureleaf.studies.store import Failure, FitOutcome, StatusCounts, Store, StoredRows
 
-Estimates = Mapping[str, Mapping[str, Estimate | None]]
-"""The estimate of every learner on every data set; None where there is none."""
-
 
 @dataclass(frozen=True)
 class LearnerCost:
@@ -35,6 +33,8 @@ class LearnerCost:
 
     seconds: float
     model_bytes: float | None
+    data: str
+    learner: str
 
 
 class StudyResults:
@@ -89,18 +89,18 @@ class StudyResults:
         outcomes = self._outcomes(data, learner)
         with self.store.decoding(f"a prediction of {learner!r} for {data!r}"):
             facts = [self._facts(data, number, outcome) for number, outcome in outcomes]
-            done = [(i, one) for i, (_, one) in enumerate(outcomes) if not isinstance(one, str)]
+            done = {i: one for i, (_, one) in enumerate(outcomes) if not isinstance(one, str)}
             if not done:
                 return None
-            rows, tables = self._rows_of(data), [one.probabilities for _, one in done]
+            rows, tables = self._rows_of(data), [one.probabilities for one in done.values()]
             known = [table for table in tables if table is not None]
             arrays = {
                 "truth": rows.truth,
                 "weights": rows.weights,
                 "groups": rows.groups,
-                "row": np.concatenate([one.rows for _, one in done]),
-                "split": np.repeat([i for i, _ in done], [len(one.rows) for _, one in done]),
-                "prediction": np.concatenate([one.classes for _, one in done]),
+                "row": np.concatenate([one.rows for one in done.values()]),
+                "split": np.repeat(list(done), [len(one.rows) for one in done.values()]),
+                "prediction": np.concatenate([one.classes for one in done.values()]),
                 "probabilities": np.concatenate(known) if len(known) == len(tables) else None,
             }
             header = {
@@ -136,41 +136,15 @@ class StudyResults:
             return None
         sizes = [one.model_bytes for one in done if one.model_bytes is not None]
         mean_size = float(np.mean(sizes)) if sizes else None
-        return LearnerCost(float(np.mean([one.seconds for one in done])), mean_size)
+        return LearnerCost(float(np.mean([one.seconds for one in done])), mean_size, data, learner)
 
 
 def _digest(rows: NDArray[np.int64]) -> bytes:
     return hashlib.sha256(rows.astype("<i8").tobytes()).digest()
 
 
-def _rank_learners(
-    estimates: Estimates, measure: str, *, level: float = 0.95
-) -> ManyComparison | None:
-    """Rank the learners over the data sets on which all of them worked.
-
-    Learners that worked nowhere are left out. None with fewer than two learners or data sets.
-    """
-    rows = [
-        [np.nan if one is None else one.value for one in by_learner.values()]
-        for by_learner in estimates.values()
-    ]
-    scores = np.array(rows, dtype=float)
-    works = np.isfinite(scores).any(axis=0)
-    scores = scores[:, works]
-    scores = scores[np.isfinite(scores).all(axis=1)]
-    if min(scores.shape) < 2:
-        return None
-    learners = next(iter(estimates.values()))
-    return compare_many(
-        scores,
-        names=[name for name, is_used in zip(learners, works, strict=True) if is_used],
-        higher_is_better=find_measure(measure).greater_is_better,
-        level=level,
-    )
-
-
 STUDY_SCHEMA = "sureleaf-study/1"
-VERDICTS = ("better", "equivalent", "undecided", "worse")
+VERDICTS: tuple[Verdict, ...] = ("better", "equivalent", "undecided", "worse")
 
 
 @dataclass(frozen=True)
@@ -196,7 +170,7 @@ class LearnerPair:
 
     first: str
     second: str
-    verdicts: dict[str, int]
+    verdicts: dict[Verdict, int]
     p_value: float | None
 
 
@@ -212,14 +186,6 @@ class MeasureResults:
 
 
 @dataclass(frozen=True)
-class CostRow(LearnerCost):
-    """What a learner took on a data set."""
-
-    data: str
-    learner: str
-
-
-@dataclass(frozen=True)
 class StudyDocument:
     """Everything that is known of a study."""
 
@@ -231,7 +197,7 @@ class StudyDocument:
     data: tuple[str, ...]
     learners: tuple[str, ...]
     measures: tuple[MeasureResults, ...]
-    costs: tuple[CostRow, ...]
+    costs: tuple[LearnerCost, ...]
     failures: tuple[Failure, ...]
     provenance: dict[str, str] = field(
         default_factory=lambda: {
@@ -256,8 +222,8 @@ def study_document(results: StudyResults, *, level: float = 0.95) -> StudyDocume
         evaluations = {one: results.evaluation(data, one) for one in results.learners}
         for measure in measures:
             measure.add(data, evaluations)
-        found = {one: results.cost(data, one) for one in results.learners}
-        costs += [CostRow(**vars(c), data=data, learner=one) for one, c in found.items() if c]
+        found = (results.cost(data, one) for one in results.learners)
+        costs += [cost for cost in found if cost is not None]
     return StudyDocument(
         name=results.name,
         design=results.design.to_dict(),
@@ -277,45 +243,57 @@ class _Measure:
 
     def __init__(self, results: StudyResults, name: str, level: float) -> None:
         self._name, self._level, self._margin = name, level, results.margin
-        self._estimates: dict[str, dict[str, Estimate | None]] = {}
+        self._learners = results.learners
+        self._rows: list[EstimateRow] = []
         self._undefined: list[UndefinedMeasure] = []
         pairs = combinations(results.learners, 2)
-        self._verdicts: dict[tuple[str, str], Counter[str]] = {pair: Counter() for pair in pairs}
+        self._verdicts = {pair: dict.fromkeys(VERDICTS, 0) for pair in pairs}
 
     def add(self, data: str, evaluations: Mapping[str, Evaluation | None]) -> None:
         """Estimate the measure for every learner, and compare all pairs of learners."""
-        of_data: dict[str, Estimate | None] = dict.fromkeys(evaluations)
-        self._estimates[data] = of_data
+        estimates: dict[str, Estimate | None] = dict.fromkeys(evaluations)
         for learner, one in evaluations.items():
             try:
                 if one is not None:
-                    of_data[learner] = one.estimate(self._name, level=self._level)
+                    estimates[learner] = one.estimate(self._name, level=self._level)
             except SureleafError as problem:
                 self._undefined.append(UndefinedMeasure(data, learner, str(problem)))
+        self._rows.append(EstimateRow(data, tuple(estimates.values())))
         for (first, second), verdicts in self._verdicts.items():
             a, b = evaluations[first], evaluations[second]
             if a is None or b is None or a.failures or b.failures:
                 continue
-            try:
-                result = compare(a, b, measure=self._name, margin=self._margin, level=self._level)
-            except SureleafError:  # the measure is not defined for this data set
-                continue
-            verdicts[result.verdict] += 1
+            with suppress(SureleafError):  # the measure is not defined for this data set
+                found = compare(a, b, measure=self._name, margin=self._margin, level=self._level)
+                verdicts[found.verdict] += 1
 
     def results(self) -> MeasureResults:
         """Return the results over all data sets."""
-        rows = (EstimateRow(data, tuple(row.values())) for data, row in self._estimates.items())
-        ranking = _rank_learners(self._estimates, self._name, level=self._level)
+        ranking = self._ranking()
         tests = [] if ranking is None else ranking.pairs
         p_values = {frozenset((one.first, one.second)): one.adjusted_p_value for one in tests}
-        pairs = (
-            LearnerPair(
-                *pair, {one: counts[one] for one in VERDICTS}, p_values.get(frozenset(pair))
-            )
-            for pair, counts in self._verdicts.items()
+        pairs = tuple(
+            LearnerPair(*pair, verdicts, p_values.get(frozenset(pair)))
+            for pair, verdicts in self._verdicts.items()
         )
         undefined = tuple(self._undefined)
-        return MeasureResults(self._name, tuple(rows), undefined, ranking, tuple(pairs))
+        return MeasureResults(self._name, tuple(self._rows), undefined, ranking, pairs)
+
+    def _ranking(self) -> ManyComparison | None:
+        """Rank the learners over the data sets on which all of them worked.
+
+        Learners that worked nowhere are left out. None with fewer than two learners or data sets.
+        """
+        values = [[one.value if one else np.nan for one in row.estimates] for row in self._rows]
+        scores = np.array(values, dtype=float)
+        works = np.isfinite(scores).any(axis=0)
+        scores = scores[:, works]
+        scores = scores[np.isfinite(scores).all(axis=1)]
+        if min(scores.shape) < 2:
+            return None
+        is_gain = find_measure(self._name).greater_is_better
+        names = list(compress(self._learners, works))
+        return compare_many(scores, names=names, higher_is_better=is_gain, level=self._level)
 
 
 def study_answer(document: StudyDocument) -> str:

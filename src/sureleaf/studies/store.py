@@ -8,11 +8,12 @@ What is written gets a checksum, and what is read is compared with it.
 
 import hashlib
 import json
+import math
 import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,12 +125,8 @@ class FitOutcome:
 
     def blobs(self) -> tuple[bytes, bytes, bytes | None]:
         """Return rows, classes and probabilities as bytes."""
-        table = self.probabilities
-        return (
-            self.rows.astype("<i8").tobytes(),
-            self.classes.astype("<i4").tobytes(),
-            None if table is None else np.asarray(table).astype("<f8").tobytes(),
-        )
+        table = None if self.probabilities is None else _bytes(self.probabilities, "<f8")
+        return _bytes(self.rows, "<i8"), _bytes(self.classes, "<i4"), table
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,11 +195,9 @@ class StatusCounts:
     def seconds_left(self) -> float | None:
         """What the open cells will take; None before the first cell is done."""
         left = self.open + self.running
-        if not left:
-            return 0.0
-        if self.mean_seconds is None:
+        if left and self.mean_seconds is None:
             return None
-        return left * self.mean_seconds / max(self.workers, 1)
+        return left * (self.mean_seconds or 0.0) / max(self.workers, 1)
 
 
 def worker_name() -> str:
@@ -390,23 +385,32 @@ class Store:
             )
         return True
 
+    def _rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+        with self._transaction() as connection:
+            return connection.execute(query).all()
+
+    def _row(self, query: sa.Select[Any]) -> sa.Row[Any]:
+        with self._transaction() as connection:
+            return connection.execute(query).one()
+
+    def _change(self, change: sa.Update, *, alone: bool = False) -> int:
+        """Change cells, and return how many."""
+        with self._transaction(alone=alone) as connection:
+            return int(connection.execute(change).rowcount)
+
     def names(self) -> list[str]:
         """Return the names of all studies."""
-        with self._transaction() as connection:
-            return list(connection.execute(sa.select(_studies.c.name).order_by("id")).scalars())
+        return [row.name for row in self._rows(sa.select(_studies.c.name).order_by("id"))]
 
     def study_id(self, name: str) -> int:
         """Return the number of a study, or raise an error that names those there are."""
-        with self._transaction() as connection:
-            study_id = connection.execute(
-                sa.select(_studies.c.id).where(_studies.c.name == name)
-            ).scalar()
-        if study_id is None:
+        found = self._rows(sa.select(_studies.c.id).where(_studies.c.name == name))
+        if not found:
             raise InvalidArgumentError(
                 f"the store {self._shown} has no study {name!r}; it has: "
                 f"{', '.join(map(repr, self.names())) or 'none'}."
             )
-        return int(study_id)
+        return int(found[0].id)
 
     def find(self, study: Study) -> int:
         """Return the number of a study; raise if the store has another one of its name, or none."""
@@ -473,9 +477,7 @@ class Store:
 
     def study(self, name: str) -> StoredStudy:
         """Return what a study consists of, and how its results are shown."""
-        query = _studies.select().where(_studies.c.id == self.study_id(name))
-        with self._transaction() as connection:
-            row = connection.execute(query).one()
+        row = self._row(_studies.select().where(_studies.c.id == self.study_id(name)))
         with self.decoding(f"the study {name!r}"):
             _compare(row.checksum, row.name, row.definition, row.options)
             definition, options = json.loads(row.definition), json.loads(row.options)
@@ -496,17 +498,10 @@ class Store:
 
     def rows_of(self, study: StoredStudy, name: str) -> StoredRows:
         """Return the labels, weights and groups of a data set; all of its cells must be there."""
-        with self._transaction() as connection:
-            row = connection.execute(
-                _data_sets.select().where(
-                    _data_sets.c.study_id == study.study_id, _data_sets.c.name == name
-                )
-            ).one()
-            cells = connection.execute(
-                sa.select(_cells.c.data, _cells.c.learner, _cells.c.split, _cells.c.key).where(
-                    _cells.c.study_id == study.study_id, _cells.c.data == name
-                )
-            ).all()
+        of_data_set = (_data_sets.c.study_id == study.study_id, _data_sets.c.name == name)
+        row = self._row(_data_sets.select().where(*of_data_set))
+        of_cells = (_cells.c.study_id == study.study_id, _cells.c.data == name)
+        cells = self._rows(_cells.select().where(*of_cells))
         with self.decoding(f"the data set {name!r}"):
             facts, blobs = json.loads(row.facts), (row.truth, row.weights, row.groups)
             _compare(row.checksum, study.data[name], row.facts, *blobs)
@@ -519,24 +514,20 @@ class Store:
             )
             n_units = count_units(len(rows.truth), rows.groups)
             expected = study.cells(name, study.design.n_splits_of(n_units))
-            if {Cell(*cell) for cell in cells} != set(expected):
+            if {_claim_of(one).cell for one in cells} != set(expected):
                 raise ValueError("its fits are not those of the study")
         return rows
 
     def claim(self, study_id: int, worker: str) -> Claim | None:
         """Claim the next open cell; None if there is none."""
         now = time.time()
-        is_open = _cells.c.state == "open"
-        has_ended = sa.and_(_cells.c.state == "running", _cells.c.lease_until < now)
+        has_ended = (*_in_state(study_id, "running"), _cells.c.lease_until < now)
         # One after the other: for both at once, SQLite would read all cells that are done.
         queries = [
-            sa.select(_cells)
-            .where(_cells.c.study_id == study_id, is_free)
-            .order_by(_cells.c.id)
-            .limit(1)
-            for is_free in (has_ended, is_open)
+            _cells.select().where(*is_free).order_by(_cells.c.id).limit(1)
+            for is_free in (has_ended, _in_state(study_id, "open"))
         ]
-        if self.engine.dialect.name != "sqlite":
+        if not self._is_sqlite:
             queries = [query.with_for_update(skip_locked=True) for query in queries]
         while True:
             with self._transaction() as connection:
@@ -544,123 +535,108 @@ class Store:
                 row = next((row for row in candidates if row is not None), None)
                 if row is None:
                     return None
-                change = _cells.update().where(_cells.c.id == row.id)
-                if row.attempts >= MAX_ATTEMPTS:
-                    reason = f"its worker died {row.attempts} times"
-                    connection.execute(change.values(_failed(row.key, reason, None)))
-                    continue
-                connection.execute(
-                    change.values(
-                        state="running",
-                        worker=worker,
-                        lease_until=now + self.lease,
-                        attempts=row.attempts + 1,
-                    )
+                is_lost = row.attempts >= MAX_ATTEMPTS
+                values = (
+                    _failed(row.key, f"its worker died {row.attempts} times", None)
+                    if is_lost
+                    else {
+                        "state": "running",
+                        "worker": worker,
+                        "lease_until": now + self.lease,
+                        "attempts": row.attempts + 1,
+                    }
                 )
-            return _claim_of(row)
+                connection.execute(_cells.update().where(_cells.c.id == row.id).values(values))
+            if not is_lost:
+                return _claim_of(row)
 
     def renew(self, claim: Claim, worker: str) -> bool:
         """Extend the lease; False if the cell belongs to another worker by now."""
-        with self._transaction() as connection:
-            done = connection.execute(
-                self._own(claim, worker).values(lease_until=time.time() + self.lease)
-            )
-        return bool(done.rowcount)
-
-    def _own(self, claim: Claim, worker: str) -> sa.Update:
-        return _cells.update().where(
-            _cells.c.id == claim.cell_id, _cells.c.state == "running", _cells.c.worker == worker
-        )
+        until = time.time() + self.lease
+        return bool(self._change(_own(claim, worker).values(lease_until=until)))
 
     def finish(self, claim: Claim, worker: str, outcome: FitOutcome) -> bool:
         """Store the predictions of a cell; False if it belongs to another worker by now."""
         blobs, seconds, size = outcome.blobs(), float(outcome.seconds), outcome.model_bytes
         checksum = _checksum(claim.cell.key, "done", None, seconds, size, *blobs)
         cell = {"state": "done", "worker": None, "lease_until": None, "checksum": checksum}
-        change = self._own(claim, worker).values(seconds=seconds, model_bytes=size, **cell)
+        change = _own(claim, worker).values(seconds=seconds, model_bytes=size, **cell)
         with self._transaction() as connection:
             if not connection.execute(change).rowcount:
                 return False
-            row = (claim.cell_id, *blobs)
-            connection.execute(_predictions.insert().values(row))
+            connection.execute(_predictions.insert().values((claim.cell_id, *blobs)))
         return True
 
     def fail(self, claim: Claim, worker: str, reason: str, seconds: float) -> bool:
         """Store that a cell cannot be computed."""
         values = _failed(claim.cell.key, reason, seconds)
-        with self._transaction() as connection:
-            done = connection.execute(self._own(claim, worker).values(values))
-        return bool(done.rowcount)
+        return bool(self._change(_own(claim, worker).values(values)))
 
     def release(self, claim: Claim, worker: str) -> None:
         """Give a cell back, as if it had not been claimed."""
         values = {"state": "open", "worker": None, "attempts": _cells.c.attempts - 1}
-        with self._transaction() as connection:
-            connection.execute(self._own(claim, worker).values(**values))
+        self._change(_own(claim, worker).values(values))
+
+    # Changes of several cells are alone, because two of them could wait for each other.
 
     def release_dead(self, study_id: int, also: str | None = None) -> int:
         """Open the cells of workers of this machine that have died; return how many.
 
         ``also`` names a worker that lives and holds no cell any more.
         """
-        where = (_cells.c.study_id == study_id, _cells.c.state == "running")
-        with self._transaction() as connection:
-            workers = connection.execute(sa.select(_cells.c.worker).where(*where).distinct())
-            dead = [name for name in workers.scalars() if name and (name == also or _is_dead(name))]
+        where = _in_state(study_id, "running")
+        rows = self._rows(sa.select(_cells.c.worker).where(*where).distinct())
+        dead = [name for (name,) in rows if name and (name == also or _is_dead(name))]
         if not dead:
             return 0
-        return self._change((*where, _cells.c.worker.in_(dead)), state="open", worker=None)
+        change = _cells.update().where(*where, _cells.c.worker.in_(dead))
+        return self._change(change.values(state="open", worker=None), alone=True)
 
     def count_attempts_anew(self, study_id: int) -> None:
         """Forget how often the workers of open cells died: whoever resumes a study has a reason."""
-        self._change((_cells.c.study_id == study_id, _cells.c.state == "open"), attempts=0)
+        change = _cells.update().where(*_in_state(study_id, "open"))
+        self._change(change.values(attempts=0), alone=True)
 
     def reopen_failed(self, study_id: int) -> int:
         """Open all failed cells again; return how many."""
-        where = (_cells.c.study_id == study_id, _cells.c.state == "failed")
-        return self._change(where, state="open", failure=None, attempts=0, worker=None)
-
-    def _change(self, where: tuple[Any, ...], **values: Any) -> int:
-        """Change several cells; alone, because two such changes could wait for each other."""
-        with self._transaction(alone=True) as connection:
-            done = connection.execute(_cells.update().where(*where).values(**values))
-        return int(done.rowcount)
+        change = _cells.update().where(*_in_state(study_id, "failed"))
+        values = {"state": "open", "failure": None, "attempts": 0, "worker": None}
+        return self._change(change.values(values), alone=True)
 
     def status(self, name: str) -> StatusCounts:
         """Count the cells of a study by their state."""
-        study_id = self.study_id(name)
-        where = _cells.c.study_id == study_id
-        counts = sa.select(_cells.c.state, sa.func.count()).where(where).group_by(_cells.c.state)
-        running = sa.select(sa.func.count(sa.distinct(_cells.c.worker))).where(
-            where, _cells.c.state == "running"
+        rows = self._rows(
+            sa.select(
+                _cells.c.state,
+                sa.func.count().label("n"),
+                sa.func.count(sa.distinct(_cells.c.worker)).label("workers"),
+                sa.func.avg(_cells.c.seconds).label("seconds"),
+            )
+            .where(_cells.c.study_id == self.study_id(name))
+            .group_by(_cells.c.state)
         )
-        mean = sa.select(sa.func.avg(_cells.c.seconds)).where(where, _cells.c.state == "done")
-        with self._transaction() as connection:
-            by_state = {state: int(n) for state, n in connection.execute(counts)}
-            n_workers, seconds = (connection.execute(one).scalar() for one in (running, mean))
-        is_known = isinstance(seconds, float) and 0 <= seconds < float("inf")
-        counted = {state: by_state.get(state, 0) for state in ("open", "running", "done", "failed")}
-        mean_seconds = seconds if is_known else None
-        return StatusCounts(name, workers=n_workers or 0, mean_seconds=mean_seconds, **counted)
+        counts = {row.state: int(row.n) for row in rows}
+        workers = sum(row.workers for row in rows if row.state == "running")
+        means = [row.seconds for row in rows if row.state == "done"]
+        known = [one for one in means if isinstance(one, float) and 0 <= one < math.inf]
+        counted = {state: counts.get(state, 0) for state in ("open", "running", "done", "failed")}
+        mean_seconds = known[0] if known else None
+        return StatusCounts(name, workers=workers, mean_seconds=mean_seconds, **counted)
 
     def failures(self, study_id: int) -> list[Failure]:
         """Return all failed cells."""
-        query = (
-            sa.select(_cells.c.data, _cells.c.learner, _cells.c.split, _cells.c.failure)
-            .where(_cells.c.study_id == study_id, _cells.c.state == "failed")
-            .order_by(_cells.c.id)
-        )
-        with self._transaction() as connection:
-            return [
-                Failure(str(row.data), str(row.learner), row.split, str(row.failure))
-                for row in connection.execute(query)
-            ]
+        return [
+            Failure(str(row.data), str(row.learner), row.split, str(row.failure))
+            for row in self._rows(
+                _cells.select().where(*_in_state(study_id, "failed")).order_by(_cells.c.id)
+            )
+        ]
 
     def outcomes(
         self, study_id: int, data: str, learner: str, n_classes: int
     ) -> list[tuple[int, FitOutcome | str]]:
         """Return the outcomes of a learner on a data set: predictions, or why there are none."""
-        query = (
+        rows = self._rows(
             sa.select(_cells, _predictions)
             .outerjoin(_predictions, _predictions.c.cell_id == _cells.c.id)
             .where(
@@ -671,31 +647,36 @@ class Store:
             )
             .order_by(_cells.c.split)
         )
-        with self._transaction() as connection:
-            rows = connection.execute(query).all()
         with self.decoding(f"a prediction of {learner!r} for {data!r}"):
             return [(row.split, _outcome(row, n_classes)) for row in rows]
 
     def done(self, study_id: int) -> list[Claim]:
         """Return all cells that have predictions."""
-        query = (
-            sa.select(_cells)
-            .where(_cells.c.study_id == study_id, _cells.c.state == "done")
-            .order_by(_cells.c.id)
-        )
-        with self._transaction() as connection:
-            return [_claim_of(row) for row in connection.execute(query)]
+        done = _cells.select().where(*_in_state(study_id, "done")).order_by(_cells.c.id)
+        return [_claim_of(row) for row in self._rows(done)]
 
     def raw(self, cell_id: int) -> tuple[bytes, bytes, bytes | None]:
         """Return the stored bytes of a cell's rows, classes and probabilities."""
-        query = _predictions.select().where(_predictions.c.cell_id == cell_id)
-        with self._transaction() as connection:
-            row = connection.execute(query).one()
+        row = self._row(_predictions.select().where(_predictions.c.cell_id == cell_id))
         return row.rows, row.classes, row.probabilities
+
+
+def _in_state(study_id: int, state: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return _cells.c.study_id == study_id, _cells.c.state == state
+
+
+def _own(claim: Claim, worker: str) -> sa.Update:
+    """Return a change of a cell that the worker still has."""
+    is_own = (_cells.c.state == "running", _cells.c.worker == worker)
+    return _cells.update().where(_cells.c.id == claim.cell_id, *is_own)
 
 
 def _claim_of(row: Any) -> Claim:
     return Claim(row.id, Cell(row.data, row.learner, row.split, row.key))
+
+
+def _bytes(array: Any, kind: str) -> bytes:
+    return bytes(np.asarray(array).astype(kind).tobytes())
 
 
 def _checksum(*parts: bytes | str | float | None) -> str:
@@ -732,7 +713,7 @@ def _outcome(row: Any, n_classes: int) -> FitOutcome | str:
     _compare(row.checksum, row.key, row.state, row.failure, row.seconds, row.model_bytes, *blobs)
     if row.state == "failed":
         return str(row.failure)
-    if not 0 <= row.seconds < float("inf") or not isinstance(row.model_bytes, int | None):
+    if not 0 <= row.seconds < math.inf or not isinstance(row.model_bytes, int | None):
         raise ValueError(f"it took {row.seconds} seconds and {row.model_bytes} bytes")
     table = row.probabilities
     return FitOutcome(
@@ -754,17 +735,13 @@ def _row_of(name: str, digest: str, table: LabelledTable) -> dict[str, Any]:
             f"{', '.join(map(str, table.classes[:3]))}. Convert them to text."
         )
     facts = json.dumps({"classes": classes, "positive": table.positive})
-    blobs = (
-        table.codes.astype("<i8").tobytes(),
-        None if table.weights is None else table.weights.astype("<f8").tobytes(),
-        None if table.groups is None else table.groups.astype("<i8").tobytes(),
-    )
-    return {
-        "name": name,
-        "facts": facts,
-        **dict(zip(("truth", "weights", "groups"), blobs, strict=True)),
-        "checksum": _checksum(digest, facts, *blobs),
+    blobs = {
+        "truth": _bytes(table.codes, "<i8"),
+        "weights": None if table.weights is None else _bytes(table.weights, "<f8"),
+        "groups": None if table.groups is None else _bytes(table.groups, "<i8"),
     }
+    checksum = _checksum(digest, facts, *blobs.values())
+    return {"name": name, "facts": facts, "checksum": checksum, **blobs}
 
 
 def _url(url: str | os.PathLike[str]) -> str:

@@ -63,32 +63,29 @@ class DataSet:
         from sureleaf.commands.question import read_question
 
         question = read_question(self.path, str(self.target), drop=self.drop)
-        return read_labelled_table(
-            question.X, question.y, positive=self.positive, groups=None, sample_weight=None
-        )
+        return read_labelled_table(question.X, question.y, positive=self.positive)
 
     @cached_property
     def digest(self) -> str:
         """A hash of the file's bytes, or of the rows in memory."""
-        content = hashlib.sha256()
-        if self.path is not None:
-            if self.path.exists() and not self.path.is_file():
-                raise InvalidArgumentError(
-                    f"data set {self.name!r}: {self.path} must be a file, which can be read again."
-                )
-            try:
-                with self.path.open("rb") as stream:
-                    content = hashlib.file_digest(stream, "sha256")
-            except (OSError, ValueError) as problem:
-                cause = getattr(problem, "strerror", problem)
-                raise InvalidArgumentError(
-                    f"data set {self.name!r}: {self.path} cannot be read: {cause}."
-                ) from None
-            content.update(json.dumps([self.target, self.drop, self.positive]).encode())
+        if self.path is None:
+            content, table = hashlib.sha256(), self.labelled_rows
+            for part in (table.X, table.codes, table.classes, table.weights, table.groups):
+                _add(content, part)
             return content.hexdigest()
-        table = self.labelled_rows
-        for part in (table.X, table.codes, table.classes, table.weights, table.groups):
-            _add(content, part)
+        if self.path.exists() and not self.path.is_file():
+            raise InvalidArgumentError(
+                f"data set {self.name!r}: {self.path} must be a file, which can be read again."
+            )
+        try:
+            with self.path.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256")
+        except (OSError, ValueError) as problem:
+            cause = getattr(problem, "strerror", problem)
+            raise InvalidArgumentError(
+                f"data set {self.name!r}: {self.path} cannot be read: {cause}."
+            ) from None
+        content.update(json.dumps([self.target, self.drop, self.positive]).encode())
         return content.hexdigest()
 
 
@@ -180,9 +177,6 @@ def _versions(packages: set[str]) -> dict[str, str]:
     return versions
 
 
-_MOST_MEMORY_MB = 1e9
-
-
 @dataclass(frozen=True)
 class Limits:
     """What one fit may take; a fit that takes more is a recorded failure."""
@@ -193,8 +187,7 @@ class Limits:
     def __post_init__(self) -> None:
         check_number("limits.seconds", self.seconds, low=0, open_low=True)
         if self.memory_mb is not None:
-            most = _MOST_MEMORY_MB
-            check_number("limits.memory_mb", self.memory_mb, low=0, high=most, open_low=True)
+            check_number("limits.memory_mb", self.memory_mb, low=0, high=1e9, open_low=True)
 
 
 @dataclass(frozen=True)
@@ -303,10 +296,8 @@ class Study:
 
     def splits(self, data: DataSet) -> list[Split]:
         """Return the splits of a data set."""
-        table = data.labelled_rows
-        return list(
-            self.design.splits(table.codes, groups=table.groups, seed=self.split_seed(data))
-        )
+        table, seed = data.labelled_rows, self.split_seed(data)
+        return list(self.design.splits(table.codes, groups=table.groups, seed=seed))
 
     def cells(self) -> Iterator[Cell]:
         """Yield all cells, data set by data set."""

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -21,7 +22,6 @@ import numpy as np
 from joblib.externals.loky.backend.context import get_context
 
 from sureleaf.errors import SureleafError
-from sureleaf.evaluation.designs import Split
 from sureleaf.evaluation.evaluator import Fitter, fit_split, make_fitter
 from sureleaf.studies.store import Claim, FitOutcome, StatusCounts, Store, StoreError, worker_name
 from sureleaf.studies.study import Cell, Limits, Study
@@ -38,18 +38,17 @@ class Calculator:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._of: tuple[str, str] | None = None
-        self._fitter: Fitter | None = None
-        self._splits: list[Split] = []
+        self._splits = lru_cache(1)(lambda data: study.splits(study.data_set(data)))
+        self._fitter = lru_cache(1)(self._make_fitter)
 
     def compute(self, cell: Cell) -> FitOutcome | str:
         """Return the predictions of a cell, or the error of the learner."""
         started = time.perf_counter()
         try:
-            fitter = replace(self._fitter_of(cell), seed=cell.seed)
+            split = self._splits(cell.data)[cell.split]
+            fitter = replace(self._fitter(cell.data, cell.learner), seed=cell.seed)
         except Exception as problem:  # a learner that cannot be made is an outcome, too
             return f"{type(problem).__name__}: {problem}"
-        split = self._splits[cell.split]
         outcome = fit_split(fitter, split, 0, keep_model=True)
         if outcome.failure is not None:
             return outcome.failure
@@ -61,15 +60,9 @@ class Calculator:
             model_bytes=_size(outcome.model),
         )
 
-    def _fitter_of(self, cell: Cell) -> Fitter:
-        data, learner = self._study.data_set(cell.data), self._study.learner(cell.learner)
-        if self._of is None or self._of[0] != cell.data:
-            self._splits = self._study.splits(data)
-        if self._fitter is None or self._of != (cell.data, cell.learner):
-            rows = data.labelled_rows
-            self._fitter = make_fitter(learner.estimator(rows), rows, cell.seed)
-            self._of = (cell.data, cell.learner)
-        return self._fitter
+    def _make_fitter(self, data: str, learner: str) -> Fitter:
+        rows = self._study.data_set(data).labelled_rows
+        return make_fitter(self._study.learner(learner).estimator(rows), rows, seed=0)
 
 
 def _size(model: Any) -> int | None:
@@ -84,21 +77,16 @@ def _serve(study: Study, limits: Limits, pipe: Connection) -> None:
     """Compute the cells that come through the pipe, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker decides when to stop
     warnings.filterwarnings("ignore", message="Loky-backed parallel loops")  # one core is meant
-    if limits.memory_mb is not None:
-        _limit_memory(limits.memory_mb)
+    if limits.memory_mb is not None:  # besides the data that the process has now
+        with open("/proc/self/status", encoding="ascii") as lines:
+            now = next(int(line.split()[1]) for line in lines if line.startswith("VmData:"))
+        size = (now << 10) + int(limits.memory_mb * (1 << 20))
+        resource.setrlimit(resource.RLIMIT_DATA, (size, size))
     calculator = Calculator(study)
     with contextlib.suppress(EOFError, BrokenPipeError):
         pipe.send("ready")
         while True:
             pipe.send(calculator.compute(pipe.recv()))
-
-
-def _limit_memory(megabytes: float) -> None:
-    """Limit the data of this process to what it has now and as much more."""
-    with open("/proc/self/status", encoding="ascii") as lines:
-        now = next(int(line.split()[1]) for line in lines if line.startswith("VmData:"))
-    size = (now << 10) + int(megabytes * (1 << 20))
-    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
 class _Executor:
