@@ -11,8 +11,8 @@ classifiers]. The slides give the author's initials and no date.
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -127,25 +127,15 @@ def gain_with_missing_value() -> Part:
     sizes = np.array([sum(yes), sum(no)])
     inside = np.array([_entropy(yes), _entropy(no)])
     after, after_all = float(sizes @ inside / n_known), float(sizes @ inside / n_rows)
-    gain_all = known_share * before_all - after_all
+    gain, gain_all = known_share * (before - after), known_share * before_all - after_all
+    note = ".9 x .8813 - .551 is .2422, and .9 x (.8813 - .551) is .2973"
+    cell = partial(check_cell, "Refund")
     cells = (
-        check_cell(
-            "Refund", "entropy before", 0.8813, 4, by_library(before), by_arithmetic(before_all)
-        ),
-        check_cell("Refund", "entropy of Yes", 0, 0, by_library(inside[0])),
-        check_cell("Refund", "entropy of No", 0.9183, 4, by_library(inside[1])),
-        check_cell(
-            "Refund", "entropy after", 0.551, 3, by_arithmetic(after), by_arithmetic(after_all)
-        ),
-        check_cell(
-            "Refund",
-            "gain",
-            0.2417,
-            4,
-            by_arithmetic(known_share * (before - after)),
-            by_arithmetic(gain_all),
-            note=".9 x .8813 - .551 is .2422, and .9 x (.8813 - .551) is .2973",
-        ),
+        cell("entropy before", 0.8813, 4, by_library(before), by_arithmetic(before_all)),
+        cell("entropy of Yes", 0, 0, by_library(inside[0])),
+        cell("entropy of No", 0.9183, 4, by_library(inside[1])),
+        cell("entropy after", 0.551, 3, by_arithmetic(after), by_arithmetic(after_all)),
+        cell("gain", 0.2417, 4, by_arithmetic(gain), by_arithmetic(gain_all), note=note),
     )
     return Part(
         "gain with a missing value",
@@ -165,13 +155,8 @@ def distributed_row() -> Part:
         check_cell("class Yes", "Refund = Yes", 3 / 9, 4, by_arithmetic(in_yes)),
         check_cell("class Yes", "Refund = No", 2 + 6 / 9, 4, by_arithmetic(in_no)),
     )
-    return Part(
-        "row 10 distributed",
-        "rows of class Yes in each branch, including row 10 (0 + 3/9 and 2 + 6/9)",
-        "proportions of the known rows",
-        "",
-        cells,
-    )
+    title = "rows of class Yes in each branch, including row 10 (0 + 3/9 and 2 + 6/9)"
+    return Part("row 10 distributed", title, "proportions of the known rows", "", cells)
 
 
 def new_record() -> Part:
@@ -205,13 +190,8 @@ def new_record() -> Part:
         check_cell("probability", "Married", 3.67 / 6.67, 2, married),
         check_cell("probability", "Single or Divorced", 3 / 6.67, 2, by_arithmetic(3 / total)),
     ]
-    return Part(
-        "new record",
-        "class by Marital Status in the branch Refund = No; 3.67/6.67 and 3/6.67",
-        "row 10 counts 6/9",
-        "",
-        tuple(cells),
-    )
+    title = "class by Marital Status in the branch Refund = No; 3.67/6.67 and 3/6.67"
+    return Part("new record", title, "row 10 counts 6/9", "", tuple(cells))
 
 
 # ---- evaluation: rare classes, costs, bootstrap samples, coin tosses -----------------------------
@@ -226,11 +206,9 @@ _ACCURACY_AND_COST = {"M1": (0.80, 3910), "M2": (0.90, 4255)}
 def _labels(confusion: ArrayLike) -> tuple[list[int], list[int]]:
     """Return true and predicted labels that have this confusion matrix."""
     counts = np.asarray(confusion)
-    truth, prediction = np.nonzero(np.ones_like(counts))
-    return (
-        np.repeat(truth, counts.ravel()).tolist(),
-        np.repeat(prediction, counts.ravel()).tolist(),
-    )
+    pairs = np.indices(counts.shape).reshape(2, -1)
+    truth, prediction = np.repeat(pairs, counts.ravel(), axis=1).tolist()
+    return truth, prediction
 
 
 def rare_class_accuracy() -> Part:
@@ -251,12 +229,10 @@ def costs() -> Part:
     cells = []
     for name, (accuracy, cost) in _ACCURACY_AND_COST.items():
         truth, prediction = _labels(_CONFUSION[name])
-        total = by_library(measures.cost(truth, prediction, cost=_COST))
         share = by_library(measures.accuracy(truth, prediction))
-        cells += [
-            check_cell(name, "accuracy", accuracy, 2, share),
-            check_cell(name, "cost", cost, 0, total),
-        ]
+        total = by_library(measures.cost(truth, prediction, cost=_COST))
+        cells.append(check_cell(name, "accuracy", accuracy, 2, share))
+        cells.append(check_cell(name, "cost", cost, 0, total))
     return Part("cost", "accuracy and total cost", "sum of counts times C(i|j)", "", tuple(cells))
 
 
@@ -323,11 +299,10 @@ def two_algorithms() -> Part:
     half_width = t_7 * test.standard_error
     low_7, high_7 = test.difference - half_width, test.difference + half_width
     note = "7 degrees of freedom give -.043 to .062"
+    folds = enumerate(zip(_DIFFERENCES, differences, strict=True), start=1)
     cells = [
         check_cell(f"fold {fold}", "difference", figure, 3, by_arithmetic(difference))
-        for fold, (figure, difference) in enumerate(
-            zip(_DIFFERENCES, differences, strict=True), start=1
-        )
+        for fold, (figure, difference) in folds
     ]
     mean, spread = by_library(test.difference), by_arithmetic(differences.std(ddof=1))
     low, high = by_library(test.low), by_library(test.high)
@@ -350,13 +325,9 @@ def two_algorithms() -> Part:
 # ---- Table D: critical values of t (aw_t_table.json) ---------------------------------------------
 
 
-def _t_table() -> dict[str, Any]:
-    return read_printed(__package__, "aw_t_table.json")
-
-
 def critical_values() -> Part:
     """Check every critical value."""
-    table = _t_table()
+    table = read_printed(__package__, "aw_t_table.json")
     cells = []
     for degrees, figures in table["rows"].items():
         for tail, figure in zip(table["p"], figures, strict=True):
@@ -371,7 +342,7 @@ def critical_values() -> Part:
 
 def critical_value_levels() -> Part:
     """Check the two-sided levels below the table."""
-    table = _t_table()
+    table = read_printed(__package__, "aw_t_table.json")
     cells = []
     for tail, text in zip(table["p"], table["confidence"], strict=True):
         level = float(text.rstrip("%")) / 100

@@ -54,11 +54,9 @@ class Basis(StrEnum):
 
 
 @cache
-def read_printed(package: str, name: str) -> dict[str, Any]:
+def read_printed(package: str, name: str) -> Any:
     """Return the figures that a document prints, from the JSON file beside its module."""
-    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text)
-    return content
+    return json.loads(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 Counts = dict[CellVerdict, int]
@@ -77,11 +75,8 @@ class Computed:
 
     def explains(self, printed: float, decimals: int) -> bool:
         """Return whether the printed figure follows from this value."""
-        unit = 10.0**-decimals
-        if self.standard_error is None:
-            margin = unit / 2
-        else:
-            margin = STANDARD_ERRORS * self.standard_error + unit
+        unit, error = 10.0**-decimals, self.standard_error
+        margin = unit / 2 if error is None else STANDARD_ERRORS * error + unit
         return abs(printed - self.value) <= margin + _TOLERANCE
 
     def explains_truncated(self, printed: float, decimals: int) -> bool:
@@ -146,12 +141,11 @@ class PrintedCell:
         }
 
     def __repr__(self) -> str:
-        parts = [
-            f"{self.row}, {self.column}: printed {self.format(self.printed)}",
-            f"defined {self.format(self.defined.value)}",
-            str(self.verdict),
-        ]
-        return f"PrintedCell({', '.join([*parts, self.note] if self.note else parts)})"
+        return (
+            f"PrintedCell({self.row}, {self.column}: printed {self.format(self.printed)}, defined "
+            f"{self.format(self.defined.value)}, {self.verdict}"
+            f"{', ' if self.note else ''}{self.note})"
+        )
 
 
 def check_cell(

@@ -22,7 +22,6 @@ from sureleaf.plots import RocDisplay
 from sureleaf.plots.display import BLUE, GREY, RED, new_axes, new_figure, save
 from sureleaf.reproduce.cells import (
     Part,
-    PrintedCell,
     Reproduction,
     by_arithmetic,
     by_library,
@@ -99,24 +98,12 @@ def leave_one_out() -> Part:
     """Check the example of the leave-one-out bootstrap, (10) and (11)."""
     n_without_first = sum(1 not in rows for rows in _LEAVE_ONE_OUT.values())
     n_rows = max(max(rows) for rows in _LEAVE_ONE_OUT.values())
+    note = "four draws from rows up to 6; a bootstrap sample has as many draws as rows"
+    share = by_arithmetic(1 - math.exp(-1))
     cells = (
         check_cell("(11)", "bootstraps without row 1", 2, 0, by_arithmetic(n_without_first)),
-        check_cell(
-            "(10)",
-            "N",
-            4,
-            0,
-            by_arithmetic(n_rows),
-            note="four draws from rows up to 6; a bootstrap sample has as many draws as rows",
-        ),
-        check_cell(
-            "text",
-            "share of distinct rows",
-            0.623,
-            3,
-            by_arithmetic(1 - math.exp(-1)),
-            note=".632 everywhere else",
-        ),
+        check_cell("(10)", "N", 4, 0, by_arithmetic(n_rows), note=note),
+        check_cell("text", "share of distinct rows", 0.623, 3, share, note=".632 everywhere else"),
     )
     title = "bootstrap samples that do not contain a row"
     return Part("leave-one-out bootstrap", title, "(9)", "", cells)
@@ -136,21 +123,16 @@ def one_hot() -> Part:
 def confusion_margins(number: int) -> Part:
     """Check the margins of a confusion matrix."""
     counts = np.asarray(_CONFUSION[number])
-    actual, predicted = np.nonzero(np.ones_like(counts))
-    matrix = measures.confusion_matrix(
-        np.repeat(actual, counts.ravel()), np.repeat(predicted, counts.ravel()), labels=range(4)
+    pairs = np.indices(counts.shape).reshape(2, -1)
+    rows = np.repeat(pairs, counts.ravel(), axis=1)
+    matrix = measures.confusion_matrix(*rows, labels=range(4))
+    sums = {"ground truth": matrix.actual, "predicted": matrix.predicted}
+    cells = tuple(
+        check_cell(name, f"class {i}", figure, 0, by_library(value))
+        for (name, own), printed in zip(sums.items(), _MARGINS[number], strict=True)
+        for i, (figure, value) in enumerate(zip(printed, own, strict=True), start=1)
     )
-    printed_actual, printed_predicted = _MARGINS[number]
-    cells: list[PrintedCell] = []
-    for name, printed, sums in (
-        ("ground truth", printed_actual, matrix.actual),
-        ("predicted", printed_predicted, matrix.predicted),
-    ):
-        cells += [
-            check_cell(name, f"class {i}", figure, 0, by_library(value))
-            for i, (figure, value) in enumerate(zip(printed, sums, strict=True), start=1)
-        ]
-    return Part(f"table {number}", "margins of a confusion matrix", "sums", "", tuple(cells))
+    return Part(f"table {number}", "margins of a confusion matrix", "sums", "", cells)
 
 
 def roc_curves() -> Part:

@@ -59,15 +59,14 @@ def reproduce() -> Reproduction:
     return Reproduction("zhang2024", printed()["source"], parts)
 
 
-def printed() -> dict[str, Any]:
+def printed() -> Any:
     """Return all printed figures, and their source."""
     return read_printed(__package__, "zhang.json")
 
 
-def printed_table(number: int) -> dict[str, Any]:
+def printed_table(number: int) -> Any:
     """Return one printed table; the keys depend on the table."""
-    table: dict[str, Any] = printed()["tables"][str(number)]
-    return table
+    return printed()["tables"][str(number)]
 
 
 # ---- alternative computations -------------------------------------------------------------------
@@ -145,28 +144,20 @@ def one_node_table(number: int) -> Part:
 
 def sample_sizes() -> Part:
     """Check the two sample sizes in the text under Table 2."""
-    text = printed()["text_under_table_2"]
+    text, cells = printed()["text_under_table_2"], []
+    p = text["p_max"]
+    for name, level, _ in _ONE_NODE.values():
+        wanted, figure = text[name], text[f"rows_for_{name}"]
+        exact = int(levels.sample_size(p, **{name: wanted}))
+        rounded = next(n for n in range(1, exact + 1) if round(float(level(n, p)), 2) >= wanted)
+        row, other = f"{name} of {wanted:.2f}", by_arithmetic(rounded)
+        cells.append(check_cell(row, f"p_max = {p}", figure, 0, by_library(exact), other))
     return Part(
         "text under table 2",
         "smallest n that reaches a level",
         "smallest n by (5), (6)",
         "smallest n whose level reaches it after rounding to two decimals",
-        tuple(_sample_size(number, text) for number in _ONE_NODE),
-    )
-
-
-def _sample_size(number: int, text: dict[str, float]) -> PrintedCell:
-    name, level, _ = _ONE_NODE[number]
-    p, wanted, figure = text["p_max"], text[name], text[f"rows_for_{name}"]
-    exact = int(levels.sample_size(p, **{name: wanted}))
-    rounded = next(n for n in range(1, exact + 1) if round(float(level(n, p)), 2) >= wanted)
-    return check_cell(
-        f"{name} of {wanted:.2f}",
-        f"p_max = {p}",
-        figure,
-        0,
-        by_library(exact),
-        by_arithmetic(rounded),
+        tuple(cells),
     )
 
 
@@ -185,13 +176,10 @@ def two_node_table(number: int) -> Part:
     cells = []
     for n, figures in content["rows"].items():
         for pair, figure in zip(content["p_max_pairs"], figures, strict=True):
-            tree = levels.tree_levels(float(n), shares, pair)
+            defined = by_library(getattr(levels.tree_levels(float(n), shares, pair), level))
             other = None if n == "inf" else _independent_tree_level(level, int(n), shares, pair)
             row, column = f"n = {'∞' if n == 'inf' else n}", f"({pair[0]}, {pair[1]})"
-            column = column.replace("0.", ".")
-            cells.append(
-                check_cell(row, column, figure, 4, by_library(getattr(tree, level)), other)
-            )
+            cells.append(check_cell(row, column.replace("0.", "."), figure, 4, defined, other))
     definition = "(10) with (9)" if level == "confidence" else "(11) with (9)"
     return Part(f"table {number}", content["what"], definition, _INDEPENDENT_COUNTS, tuple(cells))
 
@@ -217,13 +205,8 @@ def two_node_example() -> Part:
         rest = (content["p_max"] - split["share"] * split["p_max"][0]) / (1 - split["share"])
         p_max = by_arithmetic(round(max(rest, 1 - rest), 12))
         cells.append(check_cell(f"split {name}", "second p_max", split["p_max"][1], 4, p_max))
-    return Part(
-        "example 1",
-        "two splits of a node with p_max .70",
-        "the mean of p over the two nodes is p of the undivided node",
-        "",
-        tuple(cells),
-    )
+    definition = "the mean of p over the two nodes is p of the undivided node"
+    return Part("example 1", "two splits of a node with p_max .70", definition, "", tuple(cells))
 
 
 # ---- Tables 9 and 16 to 19, Example 2: bias of the estimators -----------------------------------
@@ -244,7 +227,7 @@ _LEVELS_WITHOUT_TIES: dict[str, Callable[[int, FloatArray], Any]] = {
 
 
 @cache
-def _errors(n: int, p_max: float, method: str, of: str, ties: bool) -> FloatArray:
+def _errors(n: int, p_max: float, method: str, of: str, ties: bool = True) -> FloatArray:
     """Return the error of the estimate for each count y = 0 to n."""
     level = (_LEVELS if ties else _LEVELS_WITHOUT_TIES)[of]
     estimates = np.asarray(levels.estimate_p_max(np.arange(n + 1), n, method=method), dtype=float)
@@ -280,8 +263,7 @@ def bias(n: int, p_max: float, method: str, of: str, *, ties: bool = True) -> Co
 
 def squared_error(n: int, p_max: float, method: str) -> Computed:
     """Return the exact mean squared error of an estimate of p_max, and that of a simulation."""
-    squares = _errors(n, p_max, method, "p_max", True) ** 2
-    _, error = _mean_and_standard_error(n, p_max, squares)
+    _, error = _mean_and_standard_error(n, p_max, _errors(n, p_max, method, "p_max") ** 2)
     return by_library(levels.exact_mse(n, p_max, method=method, of="p_max"), error)
 
 
@@ -297,19 +279,14 @@ def estimator_table(number: int) -> Part:
     cells = []
     for n, figures in content["rows"].items():
         for (method, p), figure in zip(columns, figures, strict=True):
+            defined, other = _biases(int(n), p, method, of)
             if number == 17:
-                defined, other = squared_error(int(n), p, method), None
-            else:
-                defined, other = _biases(int(n), p, method, of)
+                defined = squared_error(int(n), p, method)
             column = f"{method} .{p * 10:.0f}"
             cells.append(check_cell(f"n = {n}", column, figure, 4, defined, other))
-    return Part(
-        f"table {number}",
-        content["what"],
-        "exact sum over y",
-        _WITHOUT_TIES if of in _LEVELS_WITHOUT_TIES else "",
-        tuple(cells),
-    ).with_exchanges_noted()
+    why = _WITHOUT_TIES if of in _LEVELS_WITHOUT_TIES else ""
+    part = Part(f"table {number}", content["what"], "exact sum over y", why, tuple(cells))
+    return part.with_exchanges_noted()
 
 
 def biases_near_one_half() -> Part:
@@ -388,28 +365,20 @@ def golf_column_table(number: int) -> Part:
     node_counts = golf_node_counts(column)
     n_rows = sum(n for n, _ in node_counts.values())
     cells: list[PrintedCell] = []
-    for node, (n, y, confidence, utility) in printed_table(number)["nodes"].items():
+    for node, (n, y, *printed_levels) in printed_table(number)["nodes"].items():
         p, share = max(y, n - y) / n, n / n_rows
-        other = confidence_from_independent_counts(n, share, p)
+        independent = confidence_from_independent_counts(n, share, p)
+        confidence = levels.node_confidence(n_rows, share, p), independent
+        utility = levels.node_utility(n_rows, share, p), utility_of(independent, p)
         cells += [
             check_cell(node, "n", n, 0, by_arithmetic(node_counts[node][0])),
             check_cell(node, "y", y, 0, by_arithmetic(node_counts[node][1])),
-            check_cell(
-                node,
-                "confidence",
-                confidence,
-                4,
-                by_library(levels.node_confidence(n_rows, share, p)),
-                by_arithmetic(other),
-            ),
-            check_cell(
-                node,
-                "utility",
-                utility,
-                4,
-                by_library(levels.node_utility(n_rows, share, p)),
-                by_arithmetic(utility_of(other, p)),
-            ),
+        ]
+        cells += [
+            check_cell(node, level, figure, 4, by_library(defined), by_arithmetic(other))
+            for level, figure, (defined, other) in zip(
+                _GOLF_MEASURES, printed_levels, (confidence, utility), strict=False
+            )
         ]
     title = f"golf by {column}: counts and levels"
     return Part(f"table {number}", title, "(9) with n = 14", _OWN_ROWS, tuple(cells))
@@ -424,17 +393,9 @@ def golf_summary_table() -> Part:
         wrong_sign = gini_with_last_squares_added(list(golf_node_counts(column).values()))
         for measure, figure in zip(_GOLF_MEASURES, figures, strict=True):
             fits = measure == "Gini" and by_arithmetic(wrong_sign).explains(figure, 4)
-            cells.append(
-                check_cell(
-                    column,
-                    measure,
-                    figure,
-                    4,
-                    defined[measure],
-                    others.get(measure),
-                    note="fits 1 + sum p^2 instead of 1 - sum p^2 in the last node" if fits else "",
-                )
-            )
+            note = "fits 1 + sum p^2 instead of 1 - sum p^2 in the last node" if fits else ""
+            computed = (defined[measure], others.get(measure))
+            cells.append(check_cell(column, measure, figure, 4, *computed, note=note))
     return Part(
         "table 15",
         "golf: levels and Gini of each column",
@@ -452,11 +413,8 @@ def _split_measures(column: str) -> dict[str, Computed]:
     p_max = [max(y, n - y) / n for n, y in node_counts]
     tree = levels.tree_levels(n_rows, shares, p_max)
     gini = sum(share * 2 * p * (1 - p) for share, p in zip(shares, p_max, strict=True))
-    return {
-        "confidence": by_library(tree.confidence),
-        "utility": by_library(tree.utility),
-        "Gini": by_arithmetic(gini),
-    }
+    computed = by_library(tree.confidence), by_library(tree.utility), by_arithmetic(gini)
+    return dict(zip(_GOLF_MEASURES, computed, strict=True))
 
 
 def _means_of_printed_levels(number: int) -> dict[str, Computed]:
@@ -464,8 +422,8 @@ def _means_of_printed_levels(number: int) -> dict[str, Computed]:
     nodes = list(printed_table(number)["nodes"].values())
     n_rows = sum(node[0] for node in nodes)
     return {
-        "confidence": by_arithmetic(sum(node[0] * node[2] for node in nodes) / n_rows),
-        "utility": by_arithmetic(sum(node[0] * node[3] for node in nodes) / n_rows),
+        level: by_arithmetic(sum(node[0] * node[i] for node in nodes) / n_rows)
+        for i, level in ((2, "confidence"), (3, "utility"))
     }
 
 
@@ -530,17 +488,11 @@ def likelihoods(points: int = 501) -> Likelihoods:
     """Compute Figure 3 for the counts of Example 2."""
     y, n = printed()["example_2"]["y"], printed()["example_2"]["n"]
     p = np.linspace(0.5, 1.0, points)
-    q = 1 - p
-    ways = comb(n, y)
-    return Likelihoods(
-        y=y,
-        n=n,
-        p_max=p,
-        binomial=ways * p**y * q ** (n - y),
-        entropic=ways * (p**y * q ** (n - y) + p ** (n - y) * q**y),
-        mle=float(levels.estimate_p_max(y, n, method="mle")),
-        entropic_mle=float(levels.estimate_p_max(y, n, method="entropic")),
-    )
+    q, ways = 1 - p, comb(n, y)
+    binomial = ways * p**y * q ** (n - y)
+    entropic = ways * (p**y * q ** (n - y) + p ** (n - y) * q**y)
+    maxima = (float(levels.estimate_p_max(y, n, method=one)) for one in ("mle", "entropic"))
+    return Likelihoods(y, n, p, binomial, entropic, *maxima)
 
 
 def draw_figures(directory: Path) -> Iterator[Path]:

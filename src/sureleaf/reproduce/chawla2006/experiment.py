@@ -10,7 +10,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import cycle
+from itertools import combinations, cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ _BAGGED = ("bagged", "bagged, Laplace")
 METHODS = tuple(_TREES)
 
 MEASURES = ("NCE", "QL", "01L", "AUC")
-PAIRS = tuple((a, b) for index, a in enumerate(MEASURES) for b in MEASURES[index + 1 :])
+PAIRS = tuple(combinations(MEASURES, 2))
 """The pairs of measures whose correlations Table 2 has."""
 
 
@@ -146,12 +146,9 @@ def run_experiment(
                 f"{len(failures)} fits failed; the first one, {first.learner} on {first.data}: "
                 f"{first.reason}"
             )
-        found = [
-            _method_result(results, table.name, method, floor)
-            for table in tables
-            for method in METHODS
-        ]
-    return Experiment(tuple(table.name for table in tables), repeats, seed, floor, tuple(found))
+        names = tuple(table.name for table in tables)
+        found = tuple(_method_result(results, *cell, floor) for cell in product(names, METHODS))
+    return Experiment(names, repeats, seed, floor, found)
 
 
 def _method_result(results: StudyResults, dataset: str, method: str, floor: float) -> MethodResult:
@@ -160,14 +157,9 @@ def _method_result(results: StudyResults, dataset: str, method: str, floor: floa
     rows = evaluation.predictions
     assert rows.probabilities is not None, "trees have probabilities"
     code = evaluation.positive_code
-    by_repeat = []
-    for split in np.unique(rows.split):
-        tested = rows.split == split
-        by_repeat.append(
-            _measures(
-                rows.truth[tested] == rows.classes[code], rows.probabilities[tested, code], floor
-            )
-        )
+    truth, positive = rows.truth == rows.classes[code], rows.probabilities[:, code]
+    repeats = [rows.split == split for split in np.unique(rows.split)]
+    by_repeat = [_measures(truth[tested], positive[tested], floor) for tested in repeats]
     nce, ql, error, auc, zeros, *histogram = np.mean(by_repeat, axis=0).tolist()
     areas = [values[3] for values in by_repeat]
     ends = float(min(areas)), float(max(areas))
@@ -220,18 +212,15 @@ class Experiment:
         five methods without pruning) or the relative differences (the four smoothed methods).
         With ``ranks`` the correlation is Spearman's, else Pearson's.
         """
-        values = {
-            measure: np.array(
-                [
-                    self.relative(name, method, measure)
-                    if relative
-                    else self.result(name, method).measure(measure)
-                    for name in self.datasets
-                    for method in (SMOOTHED if relative else (BASELINE, *SMOOTHED))
-                ]
-            )
-            for measure in MEASURES
-        }
+        cells = product(self.datasets, SMOOTHED if relative else (BASELINE, *SMOOTHED))
+        rows = [
+            [
+                self.relative(*cell, measure) if relative else self.result(*cell).measure(measure)
+                for measure in MEASURES
+            ]
+            for cell in cells
+        ]
+        values = dict(zip(MEASURES, np.array(rows).T, strict=True))
         if ranks:
             values = {measure: stats.rankdata(one) for measure, one in values.items()}
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -256,13 +245,9 @@ class Experiment:
             "unit": "nats",
             "results": [asdict(result) for result in self.results],
             "relative_differences": [
-                {
-                    "dataset": name,
-                    "method": method,
-                    **{measure: self.relative(name, method, measure) for measure in MEASURES},
-                }
-                for name in self.datasets
-                for method in SMOOTHED
+                {"dataset": name, "method": method}
+                | {measure: self.relative(name, method, measure) for measure in MEASURES}
+                for name, method in product(self.datasets, SMOOTHED)
             ],
             "correlations": [
                 {"pair": list(pair), **{way: found[pair] for way, found in correlations.items()}}

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,15 +133,11 @@ def table_1(tables: list[DataSet]) -> Part:
     for table in tables:
         printed = DATASETS[table.name]
         decimals = -1 if printed.n_examples % 10 == 0 else 0
+        minority = sum(table.y) / len(table.y)
         for column, figure, places, counted in (
             ("features", printed.n_features, 0, table.X.num_columns),
             ("examples", printed.n_examples, decimals, table.X.num_rows),
-            (
-                "minority",
-                printed.minority,
-                printed.minority_decimals,
-                sum(table.y) / len(table.y),
-            ),
+            ("minority", printed.minority, printed.minority_decimals, minority),
         ):
             cells.append(check_cell(table.name, column, figure, places, by_arithmetic(counted)))
     return Part("table 1", "the data sets", "counted in the files", "", tuple(cells))
@@ -190,23 +187,12 @@ class Replication:
         """The evidence for 2 AUC - 1 in place of AUC, by data set."""
         scales = []
         for name in self.experiment.datasets:
-            pairs = [
-                (TABLE_3[name, "AUC", method], self.experiment.result(name, method))
-                for method in _TABLE_3_METHODS
-            ]
-            as_area = [printed - one.auc for printed, one in pairs]
-            as_double = [printed - (2 * one.auc - 1) for printed, one in pairs]
-            inside = [one.auc_low <= printed <= one.auc_high for printed, one in pairs]
-            inside_double = [one.auc_low <= (p + 1) / 2 <= one.auc_high for p, one in pairs]
-            scales.append(
-                AucScale(
-                    name,
-                    float(np.abs(as_area).mean()),
-                    float(np.abs(as_double).mean()),
-                    sum(inside),
-                    sum(inside_double),
-                )
-            )
+            found = [self.experiment.result(name, method) for method in _TABLE_3_METHODS]
+            printed = np.array([TABLE_3[name, "AUC", method] for method in _TABLE_3_METHODS])
+            area, low, high = np.array([(one.auc, one.auc_low, one.auc_high) for one in found]).T
+            as_auc, as_double = (np.abs(printed - one).mean() for one in (area, 2 * area - 1))
+            inside = [((low <= p) & (p <= high)).sum() for p in (printed, (printed + 1) / 2)]
+            scales.append(AucScale(name, float(as_auc), float(as_double), *map(int, inside)))
         return tuple(scales)
 
     def implied_floor(self, dataset: str, method: str) -> float | None:
@@ -231,17 +217,12 @@ class Replication:
 
     def _table_3_claims(self) -> list[PrintedDirection]:
         claims = []
-        for measure, method, other in COMPARED_PAIRS:
-            for name in self.experiment.datasets:
-                printed, found = self.differences(name, measure, method, other)
-                claims.append(
-                    PrintedDirection(
-                        "table 3",
-                        f"{name}: {measure} of {method} is {direction(printed)} than {other}",
-                        f"{direction(found)} ({found:+.4f})",
-                        direction(printed) == direction(found),
-                    )
-                )
+        for (measure, method, other), name in product(COMPARED_PAIRS, self.experiment.datasets):
+            printed, found = self.differences(name, measure, method, other)
+            claim = f"{name}: {measure} of {method} is {direction(printed)} than {other}"
+            computed = f"{direction(found)} ({found:+.4f})"
+            agrees = direction(printed) == direction(found)
+            claims.append(PrintedDirection("table 3", claim, computed, agrees))
         return claims
 
     def _text_claims(self) -> list[PrintedDirection]:
@@ -281,15 +262,10 @@ class Replication:
         for (a, b), found in self.experiment.correlations().items():
             printed = CORRELATIONS[a, b]
             same = found * printed > 0
-            claims.append(
-                PrintedDirection(
-                    "table 2",
-                    f"{a} and {b} have the correlation {printed:.2f}",
-                    f"{found:.2f}: {'the same' if same else 'the other'} sign, "
-                    f"{abs(found - printed):.2f} away",
-                    same,
-                )
-            )
+            sign = "the same" if same else "the other"
+            claim = f"{a} and {b} have the correlation {printed:.2f}"
+            computed = f"{found:.2f}: {sign} sign, {abs(found - printed):.2f} away"
+            claims.append(PrintedDirection("table 2", claim, computed, same))
         return claims
 
     def to_dict(self) -> dict[str, Any]:

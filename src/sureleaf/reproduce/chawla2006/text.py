@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from itertools import product
 
 from rich import box
 from rich.console import RenderableType
@@ -95,29 +96,19 @@ def _table(headers: Iterable[str], rows: Iterable[Iterable[str]], *, n_left: int
 
 
 def _table_1(replication: Replication) -> Table:
-    rows = [
-        [
-            cell.row,
-            cell.column,
-            f"{cell.printed:,.{max(0, cell.decimals)}f}",
-            f"{cell.defined.value:,.{4 if cell.decimals > 0 else 0}f}",
-            str(cell.verdict),
-        ]
-        for cell in replication.table_1.cells
-    ]
+    rows = []
+    for cell in replication.table_1.cells:
+        printed = f"{cell.printed:,.{max(0, cell.decimals)}f}"
+        counted = f"{cell.defined.value:,.{4 if cell.decimals > 0 else 0}f}"
+        rows.append([cell.row, cell.column, printed, counted, str(cell.verdict)])
     return _table(["", "", "printed", "in the file", ""], rows)
 
 
 def _all_measures(experiment: Experiment) -> Table:
-    rows = [
-        [
-            one.dataset,
-            one.method,
-            *(f"{one.measure(measure):.4f}" for measure in MEASURES),
-            f"{one.zeros:.2%}",
-        ]
+    rows = (
+        (one.dataset, one.method, *(f"{one.measure(m):.4f}" for m in MEASURES), f"{one.zeros:.2%}")
         for one in experiment.results
-    ]
+    )
     return _table(["", "", *MEASURES, "zeros"], rows)
 
 
@@ -202,15 +193,10 @@ def _auc_sentence(replication: Replication) -> str:
 
 def _relative_differences(experiment: Experiment) -> Table:
     rows = [
-        [name, method, *(_percent(experiment.relative(name, method, m)) for m in MEASURES)]
-        for name in experiment.datasets
-        for method in SMOOTHED
+        [*cell, *(_or_dash(experiment.relative(*cell, m), "+.1%") for m in MEASURES)]
+        for cell in product(experiment.datasets, SMOOTHED)
     ]
     return _table(["", "", *MEASURES], rows)
-
-
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:+.1%}"
 
 
 def _correlations(
@@ -220,22 +206,21 @@ def _correlations(
     if printed is not None:
         ways = {"printed": printed, **ways}
     rows = [
-        [f"{a}, {b}", *(_two_decimals(found[a, b]) for found in ways.values())] for a, b in PAIRS
+        [f"{a}, {b}", *(_or_dash(found[a, b], ".2f") for found in ways.values())] for a, b in PAIRS
     ]
     return _table(["", *(way.replace("_", " ") for way in ways)], rows, n_left=1)
 
 
-def _two_decimals(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.2f}"
+def _or_dash(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else format(value, form)
 
 
 def _histograms(experiment: Experiment, names: Iterable[str]) -> list[RenderableType]:
     rows = []
-    for name in names:
-        for method in HISTOGRAMS:
-            shares = experiment.result(name, method).histogram
-            bars = "".join(_BARS[math.ceil(share * (len(_BARS) - 1))] for share in shares)
-            rows.append([name, method, bars, " ".join(f"{100 * share:2.0f}" for share in shares)])
+    for cell in product(names, HISTOGRAMS):
+        shares = experiment.result(*cell).histogram
+        bars = "".join(_BARS[math.ceil(share * (len(_BARS) - 1))] for share in shares)
+        rows.append([*cell, bars, " ".join(f"{100 * share:2.0f}" for share in shares)])
     return [
         heading("Figure 2: predicted probability of the positive rows, by tenths"),
         _table(["", "", "0 to 1", "% of the rows"], rows, n_left=4),
