@@ -19,6 +19,7 @@ comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,44 +110,49 @@ rows are independent
     _check_rate(e2, n2, "e2", "n2")
     difference = e1 - e2
     unpooled = not pooled and 0 < e1 < 1 and 0 < e2 < 1
-    reason = "" if pooled else ", since a rate of 0 or 1 has no variance"
+    assumption = "the two sets of rows are independent"
     if unpooled:
         variance = e1 * (1 - e1) / n1 + e2 * (1 - e2) / n2
-        reach = normal_reach(level) * math.sqrt(variance)
-        low, high = difference - reach, difference + reach
-    else:
-        common = (n1 * e1 + n2 * e2) / (n1 + n2)
-        variance = common * (1 - common) * (1 / n1 + 1 / n2)
-        low, high = _invert_score(
-            lambda delta: _mee_score(e1, n1, e2, n2, delta), difference, level
-        )
-    standard_error = math.sqrt(variance)
+        assumption += " and both rates are far from 0 and 1"
+        return z_test(difference, math.sqrt(variance), level, "z, unpooled", assumption)
+    common = (n1 * e1 + n2 * e2) / (n1 + n2)
+    variance = common * (1 - common) * (1 / n1 + 1 / n2)
+    ends = _invert_score(lambda delta: _mee_score(e1, n1, e2, n2, delta), difference, level)
+    reason = "" if pooled else ", since a rate of 0 or 1 has no variance"
+    method = f"z, pooled, with score interval{reason}"
+    return z_test(difference, math.sqrt(variance), level, method, assumption, ends)
+
+
+def z_test(
+    difference: float,
+    standard_error: float,
+    level: float,
+    method: str,
+    assumption: str,
+    ends: tuple[float, float] | None = None,
+) -> DifferenceTest:
+    """Return the test of a difference that is normal; its interval may have other ends."""
+    reach = normal_reach(level) * standard_error
+    low, high = (difference - reach, difference + reach) if ends is None else ends
     statistic = _over(difference, standard_error)
     return DifferenceTest(
         difference=difference,
         low=max(low, -1.0),
         high=min(high, 1.0),
-        p_value=min(1.0, 2 * float(ndtr(-abs(statistic)))),
+        p_value=2 * float(ndtr(-abs(statistic))),
         statistic=statistic,
         standard_error=standard_error,
-        method="z, unpooled" if unpooled else "z, pooled, with score interval" + reason,
+        method=method,
         level=level,
-        assumption="the two sets of rows are independent"
-        + (" and both rates are far from 0 and 1" if unpooled else ""),
+        assumption=assumption,
     )
 
 
 def _mee_score(e1: float, n1: int, e2: float, n2: int, delta: float) -> float:
-    """Return the score statistic of "the rates differ by delta" (Mee 1984)."""
-    first, second = _rates_given_difference(e1, n1, e2, n2, delta)
-    variance = first * (1 - first) / n1 + second * (1 - second) / n2
-    return _over(e1 - e2 - delta, math.sqrt(max(variance, 0.0)))
+    """Return the score statistic of "the rates differ by delta" (Mee 1984).
 
-
-def _rates_given_difference(
-    e1: float, n1: int, e2: float, n2: int, delta: float
-) -> tuple[float, float]:
-    """Return the most likely rates that differ by delta: the root of a cubic equation."""
+    The most likely rates that differ by delta are the root of a cubic equation.
+    """
     theta = n2 / n1
     a = 1 + theta
     b = -(1 + theta + e1 + theta * e2 + delta * (theta + 2))
@@ -158,7 +164,9 @@ def _rates_given_difference(
     cosine = v / u**3 if u else 0.0
     w = (math.pi + math.acos(max(-1.0, min(1.0, cosine)))) / 3
     first = min(max(2 * u * math.cos(w) - b / (3 * a), 0.0, delta), 1.0, 1 + delta)
-    return first, first - delta
+    second = first - delta
+    variance = first * (1 - first) / n1 + second * (1 - second) / n2
+    return _over(e1 - e2 - delta, math.sqrt(max(variance, 0.0)))
 
 
 def _invert_score(
@@ -263,9 +271,7 @@ def _tango_score(b: int, c: int, n: int, delta: float) -> float:
     only_second = max(0.0, (root - linear) / (4 * n))  # the most likely share, given delta
     variance = n * (2 * only_second + delta * (1 - delta))
     top = b - c - n * delta
-    if variance <= 0:
-        return 0.0 if top == 0 else math.copysign(math.inf, top)
-    return top / math.sqrt(variance)
+    return _over(top, math.sqrt(max(variance, 0.0)))
 
 
 def rows_for_width(
@@ -509,33 +515,15 @@ def auc_difference(
     difference = float(areas[0] - areas[1])
     variance = float(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
     if variance > 1e-14:
-        standard_error = math.sqrt(variance)
-        reach = normal_reach(level) * standard_error
-        low, high = difference - reach, difference + reach
-        p_value = 2 * float(ndtr(-abs(difference) / standard_error))
-        method = "DeLong"
-    else:
+        return z_test(difference, math.sqrt(variance), level, "DeLong", THESE_MODELS)
 
-        def limits(at: float) -> Interval[float]:
-            return squared_and_added(
-                delong_interval(positive, first, level=at),
-                delong_interval(positive, second, level=at),
-            )
+    def limits(at: float) -> Interval[float]:
+        one, other = (delong_interval(positive, scores, level=at) for scores in (first, second))
+        return squared_and_added(one, other)
 
-        low, high = limits(level)
-        standard_error, p_value = 0.0, p_by_inversion(limits)
-        method = "Newcombe's interval from both AUC intervals, as DeLong's variance is 0"
-    return DifferenceTest(
-        difference=difference,
-        low=max(low, -1.0),
-        high=min(high, 1.0),
-        p_value=p_value,
-        statistic=difference / standard_error if standard_error else 0.0,
-        standard_error=standard_error,
-        method=method,
-        level=level,
-        assumption=THESE_MODELS,
-    )
+    method = "Newcombe's interval from both AUC intervals, as DeLong's variance is 0"
+    test = z_test(difference, 0.0, level, method, THESE_MODELS, limits(level))
+    return replace(test, statistic=0.0, p_value=p_by_inversion(limits))
 
 
 def bootstrap_difference(

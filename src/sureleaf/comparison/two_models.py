@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
@@ -246,6 +247,19 @@ def _with_width(test: DifferenceTest, a: Evaluation, measure: Measure) -> Differ
     )
 
 
+Tests = dict[str, Callable[[], DifferenceTest]]
+"""The valid tests by the names of their methods, the default first."""
+
+
+def _chosen(method: str | None, tests: Tests, what: str) -> Callable[[], DifferenceTest]:
+    chosen = next(iter(tests)) if method is None else method
+    if chosen not in tests:
+        raise InvalidArgumentError(
+            f"method must be one of {', '.join(tests)} for {what}; got {method!r}."
+        )
+    return tests[chosen]
+
+
 def compare_models(
     a: Evaluation, b: Evaluation, measure: Measure, level: float, method: str | None
 ) -> DifferenceTest:
@@ -257,73 +271,47 @@ def compare_models(
     cells = [one.slice_of(one.worked[0]) for one in (a, b)]
     first, second = a.scored(cells[0]), b.scored(cells[1])
     groups = None if a.groups is None else a.groups[a.row[cells[0]]]
-    valid = _valid_tests(first, second, measure, plain=a.weights is None and groups is None)
-
-    chosen = valid[0] if method is None else method
-    if chosen not in valid:
-        raise InvalidArgumentError(
-            f"method must be one of {', '.join(valid)} for {measure.name} of two models on the "
-            f"same {len(first)} rows; got {method!r}."
-        )
-    if measure.row_values is not None:
-        check_finite_losses(measure.row_values(first), measure.name)
-        check_finite_losses(measure.row_values(second), measure.name)
+    is_plain = a.weights is None and groups is None
+    tests = _tests_of_plain_rows(first, second, measure, level) if is_plain else {}
 
     def gap(rows: IntArray) -> float:
         return measure.value(first.take(rows)) - measure.value(second.take(rows))
 
-    tests: dict[str, Callable[[], DifferenceTest]] = {
-        "mcnemar": lambda: mcnemar(*_discordant(first, second, measure), level=level),
-        "mcnemar_exact": lambda: mcnemar(
-            *_discordant(first, second, measure), exact=True, level=level
-        ),
-        "delong": lambda: _delong(first, second, level),
-        "t": lambda: _rows_t(first, second, measure, level),
-        "bootstrap": lambda: bootstrap_difference(gap, len(first), groups=groups, level=level),
-    }
-    return tests[chosen]()
+    tests["bootstrap"] = partial(bootstrap_difference, gap, len(first), groups=groups, level=level)
+    what = f"{measure.name} of two models on the same {len(first)} rows"
+    test = _chosen(method, tests, what)
+    if measure.row_values is not None:
+        check_finite_losses(measure.row_values(first), measure.name)
+        check_finite_losses(measure.row_values(second), measure.name)
+    return test()
 
 
-def _valid_tests(first: Scored, second: Scored, measure: Measure, *, plain: bool) -> list[str]:
-    """Names of the valid tests, the default first."""
-    names = []
-    if plain and measure.counted is not None:
+def _tests_of_plain_rows(first: Scored, second: Scored, measure: Measure, level: float) -> Tests:
+    """Return the tests of rows without weights and groups, besides the bootstrap."""
+    row_values = measure.row_values
+    if measure.counted is not None:
+        (one, among), (other, among_other) = measure.counted(first), measure.counted(second)
         # Recall counts among the rows of a class, which are the same for both models. Precision
         # counts among the rows that a model predicts as positive, which differ.
-        _, one = measure.counted(first)
-        _, other = measure.counted(second)
-        if np.array_equal(one, other) and one.any():
-            names += ["mcnemar", "mcnemar_exact"]
-    if plain and measure.name == "auc" and first.n_classes == 2:
-        names.append("delong")
-    if plain and measure.row_values is not None and measure.counted is None:
-        names.append("t")
-    return [*names, "bootstrap"]
+        if not np.array_equal(among, among_other) or not among.any():
+            return {}
+        counts = [int((each & among).sum()) for each in (one & ~other, other & ~one, among)]
+        test = partial(mcnemar, *counts, level=level)
+        return {"mcnemar": test, "mcnemar_exact": partial(test, exact=True)}
+    if measure.name == "auc" and first.n_classes == 2:
+        assert first.probabilities is not None
+        assert second.probabilities is not None
+        code = first.positive
+        scores = first.probabilities[:, code], second.probabilities[:, code]
+        return {"delong": partial(auc_difference, first.truth == code, *scores, level=level)}
+    if row_values is None:
+        return {}
 
+    def paired_rows_t() -> DifferenceTest:
+        mean = corrected_resampled(row_values(first) - row_values(second), level=level)
+        return difference_of_mean(mean, "paired t over rows", THESE_MODELS)
 
-def _discordant(first: Scored, second: Scored, measure: Measure) -> tuple[int, int, int]:
-    """Return the rows that only the first counts, only the second counts, and all rows."""
-    assert measure.counted is not None
-    (one, among), (other, _) = measure.counted(first), measure.counted(second)
-    return int((one & ~other & among).sum()), int((other & ~one & among).sum()), int(among.sum())
-
-
-def _delong(first: Scored, second: Scored, level: float) -> DifferenceTest:
-    assert first.probabilities is not None
-    assert second.probabilities is not None
-    return auc_difference(
-        first.truth == first.positive,
-        first.probabilities[:, first.positive],
-        second.probabilities[:, second.positive],
-        level=level,
-    )
-
-
-def _rows_t(first: Scored, second: Scored, measure: Measure, level: float) -> DifferenceTest:
-    assert measure.row_values is not None
-    gaps = measure.row_values(first) - measure.row_values(second)
-    mean = corrected_resampled(gaps, level=level)
-    return difference_of_mean(mean, "paired t over rows", THESE_MODELS)
+    return {"t": paired_rows_t}
 
 
 def check_finite_losses(values: FloatArray, name: str) -> None:
@@ -348,23 +336,24 @@ def compare_independent(
     the unpooled z (``method="z"``). Everything else uses z from the intervals of both evaluations
     (``method="z_intervals"``).
     """
-    plain = all(
-        one.design.kind == "holdout" and one.weights is None and one.groups is None
-        for one in (a, b)
-    )
-    rates = ["z_pooled", "z"] if plain and measure.counted is not None else []
-    valid = [*rates, "z_intervals"]
-    chosen = valid[0] if method is None else method
-    if chosen not in valid:
-        raise InvalidArgumentError(
-            f"method must be one of {', '.join(valid)} for {measure.name} on independent rows; "
-            f"got {method!r}."
-        )
-    if chosen == "z_intervals":
+
+    def of_intervals() -> DifferenceTest:
         first, second = (one.estimate(measure, level=level) for one in (a, b))
         return difference_of_estimates(first, second, measure.name)
-    (count1, n1), (count2, n2) = (_counts(one, measure) for one in (a, b))
-    return compare_rates(count1 / n1, n1, count2 / n2, n2, pooled=chosen == "z_pooled", level=level)
+
+    tests: Tests = {"z_intervals": of_intervals}
+    if measure.counted is not None and all(
+        one.design.kind == "holdout" and one.weights is None and one.groups is None
+        for one in (a, b)
+    ):
+
+        def of_rates(*, pooled: bool) -> DifferenceTest:
+            (count1, n1), (count2, n2) = (_counts(one, measure) for one in (a, b))
+            return compare_rates(count1 / n1, n1, count2 / n2, n2, pooled=pooled, level=level)
+
+        by_name = {"z_pooled": partial(of_rates, pooled=True), "z": partial(of_rates, pooled=False)}
+        tests = by_name | tests
+    return _chosen(method, tests, f"{measure.name} on independent rows")()
 
 
 def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
@@ -417,19 +406,19 @@ def compare_algorithms(
 
     The default is the corrected resampled t. ``method="paired_t"`` is the uncorrected paired t.
     """
-    chosen = "corrected_t" if method is None else method
-    if chosen not in ("corrected_t", "paired_t"):
-        raise InvalidArgumentError(
-            "method must be one of corrected_t, paired_t for two algorithms by "
-            f"{type(a.design).__name__}; got {method!r}."
-        )
-    gaps = _differences(a, b, measure)
-    if chosen == "paired_t":
-        mean = corrected_resampled(gaps, level=level)
+
+    def corrected_t() -> DifferenceTest:
+        gaps = _differences(a, b, measure)
+        mean = mean_over_splits(gaps, measure, level, a, b)
+        name = f"corrected resampled t over {gaps.size} splits"
+        return replace(difference_of_mean(mean, name, CORRELATED), over_splits=mean.variance)
+
+    def paired_t() -> DifferenceTest:
+        mean = corrected_resampled(_differences(a, b, measure), level=level)
         return difference_of_mean(mean, "paired t, uncorrected", SHARED_ROWS)
-    mean = mean_over_splits(gaps, measure, level, a, b)
-    test = difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
-    return replace(test, over_splits=mean.variance)
+
+    tests: Tests = {"corrected_t": corrected_t, "paired_t": paired_t}
+    return _chosen(method, tests, f"two algorithms by {type(a.design).__name__}")()
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
