@@ -9,15 +9,22 @@ Journal of the American Statistical Association 92, 548-560.
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sureleaf.arguments import FloatArray, IntArray
-from sureleaf.errors import FailedFitError, InvalidArgumentError, is_interrupt
-from sureleaf.evaluation.designs import Bootstrap
-from sureleaf.evaluation.evaluator import Fitter, check_estimator, describe, make_fitter
+from sureleaf.errors import FailedFitError
+from sureleaf.evaluation.designs import Bootstrap, Split
+from sureleaf.evaluation.evaluator import (
+    Outcome,
+    check_estimator,
+    describe,
+    fit_split,
+    make_fitter,
+)
 from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.formatting import TextDisplay
@@ -121,65 +128,41 @@ def bootstrap_error(
     seed = read_seed(random_state)
     design = Bootstrap(n_bootstraps, stratified=stratified)
     fitter = make_fitter(estimator, table, seed)
-    full = _predicted(fitter, np.arange(len(table)), n_bootstraps, rule)
-    if isinstance(full, str):
-        raise FailedFitError(f"{describe(estimator)} failed on all rows: {full}")
+    rows = np.arange(len(table))
+    fit = partial(fit_split, labels=rule is None, probabilities=rule is not None)
+    full = fit(fitter, Split(rows, rows, 0, 0), n_bootstraps)
+    if rule is not None and full.failure is None and full.probabilities is None:
+        problem = "decide_by needs a classifier with predict_proba; got one without."
+        full = replace(full, failure=f"InvalidArgumentError: {problem}")
+    if full.failure is not None:
+        raise FailedFitError(f"{describe(estimator)} failed on all rows: {full.failure}")
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
-    jobs = ((split.train, b, rule) for b, split in enumerate(splits))
-    runs = fitter.run(_errors, jobs, n_jobs)
-    rows, counts, failures = [], [], {}
-    for b, (own, count) in enumerate(
-        track(runs, total=n_bootstraps, what="Bootstraps", shown=progress or None)
-    ):
-        if isinstance(own, str):
-            failures[b] = own
-        else:
-            rows.append(own)
-            counts.append(count)
-    if not rows:
+    jobs = ((replace(split, test=rows), b) for b, split in enumerate(splits))
+    losses, counts, failures = [], [], {}
+    runs = fitter.run(fit, jobs, n_jobs)
+    outcomes = track(runs, total=n_bootstraps, what="Bootstraps", shown=progress or None)
+    for b, one in enumerate(outcomes):
+        if one.failure is not None:
+            failures[b] = one.failure
+            continue
+        losses.append((_decided(one, rule) != table.codes).astype(np.float64))
+        counts.append(np.bincount(one.split.train, minlength=len(table)))
+    if not losses:
         raise FailedFitError(
             f"{describe(estimator)} failed on every one of {n_bootstraps} bootstraps, first with "
             f"{failures[0]}"
         )
-    result = _combine(table, full, np.array(rows), np.array(counts), failures)
+    result = _combine(table, _decided(full, rule), np.array(losses), np.array(counts), failures)
     if table.groups is None:
         return result
     unknown = dict.fromkeys(result.standard_errors, math.nan)  # those of rows are too small
     return replace(result, standard_errors=unknown, degrees_of_freedom=math.nan)
 
 
-def _predicted(
-    fitter: Fitter, train: IntArray, number: int, decide_by: FloatArray | None
-) -> IntArray | str:
-    """Return the class of every row under a model of some rows, or its error message."""
-    try:
-        model = fitter.fit(train, number)
-        everything, by_costs = np.arange(len(fitter.table)), decide_by is not None
-        codes, probabilities = fitter.predict_codes(
-            model, everything, labels=not by_costs, probabilities=by_costs
-        )
-        if decide_by is not None:
-            if probabilities is None:
-                raise InvalidArgumentError(
-                    "decide_by needs a classifier with predict_proba; got one without."
-                )
-            codes = cheapest_decision(probabilities, decide_by)
-    except Exception as problem:  # any error of the estimator is recorded
-        if is_interrupt(problem):
-            raise
-        return f"{type(problem).__name__}: {problem}"
-    return codes
-
-
-def _errors(
-    fitter: Fitter, train: IntArray, number: int, decide_by: FloatArray | None
-) -> tuple[FloatArray | str, IntArray]:
-    """Return which rows a model of some rows predicts wrongly, and how often each trained it."""
-    codes = _predicted(fitter, train, number, decide_by)
-    counts = np.bincount(train, minlength=len(fitter.table))
-    if isinstance(codes, str):
-        return codes, counts
-    return (codes != fitter.table.codes).astype(np.float64), counts
+def _decided(outcome: Outcome, rule: FloatArray | None) -> IntArray:
+    if rule is None or outcome.probabilities is None:
+        return outcome.prediction
+    return cheapest_decision(outcome.probabilities, rule)
 
 
 def _combine(

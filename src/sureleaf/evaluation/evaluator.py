@@ -232,11 +232,13 @@ def _all_columns(raw: FloatArray, columns: IntArray, n_classes: int) -> FloatArr
     return table
 
 
-def fit_split(fitter: Fitter, split: Split, *key: int, keep_model: bool = False) -> Outcome:
-    """Fit and predict one split."""
+def fit_split(
+    fitter: Fitter, split: Split, *key: int, keep_model: bool = False, **wanted: bool
+) -> Outcome:
+    """Fit and predict one split; `wanted` as for `Fitter.predict_codes`."""
     try:
         model = fitter.fit(split.train, *key)
-        prediction, probabilities = fitter.predict_codes(model, split.test)
+        prediction, probabilities = fitter.predict_codes(model, split.test, **wanted)
     except Exception as problem:  # any error of the estimator is recorded
         if is_interrupt(problem):
             raise
