@@ -1,7 +1,7 @@
 """Designs: which rows train a model and which rows test it."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
@@ -149,7 +149,12 @@ class KFold(Design):
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
-            yield from self._forward(len(classes), groups)
+            _refuse_groups(groups)
+            why = f"{self.n_splits} blocks after a first one"
+            check_units(len(classes), self.n_splits + 1, None, why)
+            blocks = np.array_split(np.arange(len(classes)), self.n_splits + 1)
+            for fold in range(self.n_splits):
+                yield Split(np.concatenate(blocks[: fold + 1]), blocks[fold + 1], 0, fold)
             return
         n_units = count_units(len(classes), groups)
         check_units(n_units, self.n_splits, groups, f"A partition into {self.n_splits} folds")
@@ -163,13 +168,6 @@ class KFold(Design):
             for fold in range(self.n_splits):
                 is_tested = folds == fold
                 yield Split(np.flatnonzero(~is_tested), np.flatnonzero(is_tested), repeat, fold)
-
-    def _forward(self, n: int, groups: IntArray | None) -> Iterator[Split]:
-        _refuse_groups(groups)
-        check_units(n, self.n_splits + 1, None, f"{self.n_splits} blocks after a first one")
-        blocks = np.array_split(np.arange(n), self.n_splits + 1)
-        for fold in range(self.n_splits):
-            yield Split(np.concatenate(blocks[: fold + 1]), blocks[fold + 1], 0, fold)
 
 
 @dataclass(frozen=True)
@@ -201,9 +199,9 @@ class LeaveOneOut(Design):
         return n_units
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
-        units = np.arange(len(classes)) if groups is None else groups
-        n_units = int(units.max(initial=-1)) + 1
+        n_units = count_units(len(classes), groups)
         check_units(n_units, 2, groups, "Leave-one-out")
+        units = np.arange(n_units) if groups is None else groups
         for unit in range(n_units):
             out = units == unit
             yield Split(np.flatnonzero(~out), np.flatnonzero(out), 0, unit)
@@ -328,25 +326,24 @@ class Bootstrap(Design):
         return self.n_bootstraps
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
-        units = np.arange(len(classes)) if groups is None else groups
-        n_units = int(units.max(initial=-1)) + 1
+        n_units = count_units(len(classes), groups)
         check_units(n_units, 2, groups, "A bootstrap")
+        units = np.arange(n_units) if groups is None else groups
         strata = classes if self.stratified and groups is None else np.zeros(n_units, dtype=int)
         members = [np.flatnonzero(strata == code) for code in range(int(strata.max()) + 1)]
         for number in range(self.n_bootstraps):
             times = _draw(members, n_units, seed, number)[units]
-            yield Split(
-                np.repeat(np.arange(len(units)), times), np.flatnonzero(times == 0), number, 0
-            )
+            train = np.repeat(np.arange(len(units)), times)
+            yield Split(train, np.flatnonzero(times == 0), number, 0)
 
 
 def _draw(members: list[IntArray], n_units: int, seed: int, number: int) -> IntArray:
     """Return how often each unit is drawn; draw again in the rare case that all are."""
     for attempt in itertools.count():
         drawn = []
-        for code, stratum in enumerate(members):
+        for code, own in enumerate(members):
             key = (PARTITION, number, code, attempt)
-            drawn.append(stratum[draw_with_replacement(len(stratum), len(stratum), seed, *key)])
+            drawn.append(own[draw_with_replacement(len(own), len(own), seed, *key)])
         times = np.bincount(np.concatenate(drawn), minlength=n_units)
         if times.min() == 0 or all(len(stratum) < 2 for stratum in members):
             break
@@ -399,21 +396,16 @@ def balance_classes(
     return np.sort(np.concatenate(parts))
 
 
-_DESIGNS: dict[str, type[Design]] = {
-    design.__name__: design for design in (Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout)
-}
-
-
 def from_dict(plain: Mapping[str, Any]) -> Design:
     """Return the design that ``to_dict`` wrote."""
+    designs: dict[str, Callable[..., Design]] = {
+        one.__name__: one for one in (Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout)
+    }
     options = dict(plain)
     name = options.pop("design", None)
-    if not isinstance(name, str) or name not in _DESIGNS:
-        raise InvalidArgumentError(
-            f"design must be one of {', '.join(sorted(_DESIGNS))}; got {name!r}."
-        )
+    if not isinstance(name, str) or name not in designs:
+        raise InvalidArgumentError(f"design must be one of {', '.join(designs)}; got {name!r}.")
     try:
-        design: Design = _DESIGNS[name](**options)
+        return designs[name](**options)
     except TypeError as problem:
         raise InvalidArgumentError(f"{name} cannot be read: {problem}.") from None
-    return design

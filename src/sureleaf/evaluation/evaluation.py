@@ -333,10 +333,9 @@ class Evaluation(TextDisplay):
 
     def cost(self) -> float:
         """Return the total cost of all out-of-fold predictions, weighted if rows are."""
-        chosen = self.find("cost")
         rows = self.scored()
         mass = len(rows) if rows.weights is None else float(rows.weights.sum())
-        return chosen.value(rows) * mass
+        return self.find("cost").value(rows) * mass
 
     def _of_class(
         self, name: str, positive: object
@@ -359,14 +358,10 @@ class Evaluation(TextDisplay):
         self, *, positive: object = None, n_bins: int = 10, level: float = 0.95
     ) -> CalibrationCurve:
         """Return the calibration curve of one class, with consistency bands."""
-        is_positive, score, weights = self._of_class("calibration", positive)
+        truth, score, weights = self._of_class("calibration", positive)
+        repeats = len(score) / np.count_nonzero(np.bincount(self.row))
         return calibration_curve(
-            is_positive,
-            score,
-            n_bins=n_bins,
-            level=level,
-            sample_weight=weights,
-            repeats=len(score) / np.count_nonzero(np.bincount(self.row)),
+            truth, score, n_bins=n_bins, level=level, sample_weight=weights, repeats=repeats
         )
 
     def calibration_line(self, *, positive: object = None, level: float = 0.95) -> CalibrationLine:
@@ -374,11 +369,9 @@ class Evaluation(TextDisplay):
 
         Predictions of one row (or group) by several models do not narrow the intervals.
         """
-        is_positive, score, weights = self._of_class("calibration_line", positive)
+        truth, score, weights = self._of_class("calibration_line", positive)
         units = self.row if self.groups is None else self.groups[self.row]
-        return calibration_line(
-            is_positive, score, level=level, sample_weight=weights, groups=units
-        )
+        return calibration_line(truth, score, level=level, sample_weight=weights, groups=units)
 
     def net_benefit(
         self, thresholds: ArrayLike | None = None, *, positive: object = None
@@ -405,23 +398,19 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
     """Return the summary of an evaluation."""
     check_level(level)
     estimates, warnings = {}, []
-    two = len(evaluation.classes) == 2
+    left_out = () if len(evaluation.classes) == 2 else ("precision", "recall", "f_measure")
     single_rows = []
-    for name in SUMMARY_MEASURES:
-        needs_two = name in ("precision", "recall", "f_measure")
-        if (
-            (needs_two and not two)
-            or (NAMED[name].needs_cost and evaluation.cost_matrix is None)
-            or (NAMED[name].needs_probabilities and evaluation.probabilities is None)
-        ):
+    for measure in (NAMED[name] for name in SUMMARY_MEASURES if name not in left_out):
+        has_cost = evaluation.cost_matrix is not None or not measure.needs_cost
+        if not has_cost or (measure.needs_probabilities and evaluation.probabilities is None):
             continue
-        if needs_larger_parts(evaluation, NAMED[name]):
-            single_rows.append(name)
+        if needs_larger_parts(evaluation, measure):
+            single_rows.append(measure.name)
             continue
         try:
-            estimates[name] = evaluation.estimate(name, level=level)
+            estimates[measure.name] = evaluation.estimate(measure, level=level)
         except InvalidArgumentError as problem:
-            warnings.append(f"{name}: {problem}")
+            warnings.append(f"{measure.name}: {problem}")
     if single_rows:
         warnings.append(
             f"{listed(single_rows)} are not defined for a test part of one row (leave-one-out). "
@@ -429,35 +418,29 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
         )
     confusion = evaluation.confusion()
     majority = float(np.max(confusion.actual) / confusion.total)
-    cheapest, cost = _cheapest(evaluation), estimates.get("decided_cost")
-    if cheapest is None:
+    cheapest = None
+    if evaluation.cost_matrix is None:
         warnings += _accuracy_warnings(confusion, majority, estimates.get("accuracy"))
-    elif cost is not None and cost.value >= cheapest[1] - 1e-12:
-        warnings.append(
-            f"Cost {cost.value:.4f} is no lower than that of always deciding for {cheapest[0]!r} "
-            f"({cheapest[1]:.4f})."
-        )
+    else:
+        by_row = evaluation.cost_matrix[evaluation.truth]
+        means = np.average(by_row, axis=0, weights=evaluation.weights)
+        label, least = evaluation.classes.tolist()[int(np.argmin(means))], float(means.min())
+        cheapest, cost = (label, least), estimates.get("decided_cost")
+        if cost is not None and cost.value >= least - 1e-12:
+            warnings.append(
+                f"Cost {cost.value:.4f} is no lower than that of always deciding for {label!r} "
+                f"({least:.4f})."
+            )
     warnings += _class_warnings(confusion)
     warnings += _value_warnings(evaluation, estimates)
-    design = ", ".join(
-        f"{key}={value}" for key, value in evaluation.design.to_dict().items() if key != "design"
-    )
+    options = evaluation.design.to_dict()
+    design = options.pop("design")
     title = (
         f"{evaluation.estimator} on {len(evaluation.truth)} rows of {len(evaluation.classes)} "
-        f"classes, positive class {evaluation.positive!r}, by {type(evaluation.design).__name__}"
-        f"({design}), seed {evaluation.seed}"
+        f"classes, positive class {evaluation.positive!r}, by {design}"
+        f"({', '.join(f'{key}={value}' for key, value in options.items())}), seed {evaluation.seed}"
     )
     return EvaluationSummary(title, estimates, majority, tuple(warnings), cheapest)
-
-
-def _cheapest(evaluation: Evaluation) -> tuple[Any, float] | None:
-    """Return the class that is cheapest as the decision for all rows, and its cost per row."""
-    costs = evaluation.cost_matrix
-    if costs is None:
-        return None
-    means = np.average(costs[evaluation.truth], axis=0, weights=evaluation.weights)
-    least = int(np.argmin(means))
-    return evaluation.classes.tolist()[least], float(means[least])
 
 
 def _accuracy_warnings(

@@ -323,7 +323,9 @@ def evaluate(
         what="Fitting",
         shown=progress or None,
     )
-    named = describe(estimator) if name is None else check_name(name)
+    if name is not None and not (isinstance(name, str) and name.strip()):
+        raise InvalidArgumentError(f"name must be a text that is not empty; got {name!r}.")
+    named = describe(estimator) if name is None else name
     return evaluation_of(outcomes, table, design=design, seed=seed, cost=matrix, estimator=named)
 
 
@@ -338,17 +340,23 @@ def evaluation_of(
 ) -> Evaluation:
     """Return the outcomes of all splits together; an error if every split failed."""
     # Training rows are not kept: those of many splits together are large.
-    parts = []
+    splits, worked = [], []
     for one in outcomes:
         split = one.split
         facts = SplitFacts(split.repeat, split.fold, split.n_train, len(split.test), one.failure)
-        parts.append((facts, split.test, one.prediction, one.probabilities))
-    splits = tuple(facts for facts, *_ in parts)
-    worked = [part for facts, *part in parts if facts.failure is None]
+        splits.append(facts)
+        if one.failure is None:
+            worked.append((split.test, one.prediction, one.probabilities))
     if not worked:
+        problem = str(splits[0].failure)
+        remedy = (
+            ". It takes only numbers: put an encoder before it, such as "
+            "make_pipeline(OneHotEncoder(handle_unknown='ignore'), ...)."
+            if "could not convert string" in problem
+            else ""
+        )
         raise FailedFitError(
-            f"{estimator} failed on every one of {len(splits)} splits, first with "
-            f"{splits[0].failure}{_remedy(splits[0].failure)}"
+            f"{estimator} failed on every one of {len(splits)} splits, first with {problem}{remedy}"
         )
     tests, predictions, tables = zip(*worked, strict=True)
     sizes = [0 if facts.failure else facts.n_test for facts in splits]
@@ -362,7 +370,7 @@ def evaluation_of(
         weights=table.weights,
         groups=table.groups,
         cost_matrix=cost,
-        splits=splits,
+        splits=tuple(splits),
         row=np.concatenate(tests),
         split=np.repeat(np.arange(len(splits)), sizes),
         prediction=np.concatenate(predictions),
@@ -374,9 +382,8 @@ def _named_columns(
     estimator: Any, X: Any, y: str, sample_weight: Any, groups: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Split off columns that are given by name; the estimator reads the table, if it can."""
-    read = getattr(type(estimator), "read_columns", None)
-    if read is not None:
-        columns: tuple[Any, Any, Any, Any] = read(estimator, X, y, sample_weight, groups)
+    if hasattr(type(estimator), "read_columns"):
+        columns: tuple[Any, Any, Any, Any] = estimator.read_columns(X, y, sample_weight, groups)
         return columns
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
@@ -398,22 +405,6 @@ def _named_columns(
 def table_costs(cost: ArrayLike | None, table: LabelledTable) -> Any:
     """Return the cost matrix of an evaluation; None if there is none."""
     return None if cost is None else check_cost(cost, len(table.classes))
-
-
-def _remedy(failure: str | None) -> str:
-    if "could not convert string" not in (failure or ""):
-        return ""
-    return (
-        ". It takes only numbers: put an encoder before it, such as "
-        "make_pipeline(OneHotEncoder(handle_unknown='ignore'), ...)."
-    )
-
-
-def check_name(name: object) -> str:
-    """Return the name of an evaluation."""
-    if not isinstance(name, str) or not name.strip():
-        raise InvalidArgumentError(f"name must be a text that is not empty; got {name!r}.")
-    return name
 
 
 def describe(estimator: Any) -> str:

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "sureleaf evaluation", 1
 
+_ARRAYS: Final[dict[str, tuple[str, type]]] = {
+    **{name: (name, np.int64) for name in ("truth", "row", "split", "prediction", "groups")},
+    **{name: (name, np.float64) for name in ("probabilities", "weights")},
+    "cost": ("cost_matrix", np.float64),
+}
+"""Array in the file -> attribute of the evaluation, and type of its numbers."""
+
 _DAMAGE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _UNREADABLE: Final = (Damaged, MemoryError, RecursionError, *_DAMAGE)
 
@@ -51,23 +58,10 @@ def save_evaluation(evaluation: "Evaluation", path: str | PathLike[str]) -> None
         "positive": evaluation.positive_code,
         "splits": [[s.repeat, s.fold, s.n_train, s.n_test, s.failure] for s in evaluation.splits],
     }
-    integers = {
-        "truth": evaluation.truth,
-        "row": evaluation.row,
-        "split": evaluation.split,
-        "prediction": evaluation.prediction,
-        "groups": evaluation.groups,
-    }
-    numbers = {
-        "probabilities": evaluation.probabilities,
-        "weights": evaluation.weights,
-        "cost": evaluation.cost_matrix,
-    }
-    arrays = {
-        name: np.asarray(values, dtype)
-        for part, dtype in ((integers, np.int64), (numbers, np.float64))
-        for name, values in part.items()
-        if values is not None
+    arrays: dict[str, Any] = {
+        name: np.asarray(values, kind)
+        for name, (attribute, kind) in _ARRAYS.items()
+        if (values := getattr(evaluation, attribute)) is not None
     }
     write_state(State(header, arrays), path, EVALUATION)
 
@@ -88,21 +82,15 @@ def evaluation_of_contents(header: dict[str, Any], arrays: dict[str, Any]) -> "E
     from sureleaf.evaluation.evaluation import Evaluation, SplitFacts
 
     _check_contents(header, arrays)
+    own: dict[str, Any] = {one: arrays.get(name) for name, (one, _) in _ARRAYS.items()}
     return Evaluation(
         estimator=header["estimator"],
         design=from_dict(header["design"]),
         seed=header["seed"],
         classes=_classes(header["classes"]),
         positive_code=header["positive"],
-        truth=arrays["truth"],
-        weights=arrays.get("weights"),
-        groups=arrays.get("groups"),
-        cost_matrix=arrays.get("cost"),
         splits=tuple(SplitFacts(*facts) for facts in header["splits"]),
-        row=arrays["row"],
-        split=arrays["split"],
-        prediction=arrays["prediction"],
-        probabilities=arrays.get("probabilities"),
+        **own,
     )
 
 
@@ -119,15 +107,15 @@ def _check_contents(header: dict[str, Any], arrays: dict[str, Any]) -> None:
     _check_header(header)
     n_classes, n_splits = len(header["classes"]), len(header["splits"])
     n_rows, n_cells = len(arrays["truth"]), len(arrays["row"])
-    for name, limit, length in (
+    code_arrays = [
         ("truth", n_classes, n_rows),
         ("row", n_rows, n_cells),
         ("split", n_splits, n_cells),
         ("prediction", n_classes, n_cells),
-        ("groups", n_rows, n_rows),
-    ):
-        if name == "groups" and name not in arrays:
-            continue
+    ]
+    if "groups" in arrays:
+        code_arrays.append(("groups", n_rows, n_rows))
+    for name, limit, length in code_arrays:
         codes = arrays[name]
         fits = codes.ndim == 1 and len(codes) == length and codes.dtype.kind in "iu"
         if not fits or (length and not 0 <= codes.min() <= codes.max() < limit):

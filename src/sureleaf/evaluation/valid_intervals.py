@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,8 +149,7 @@ def estimate(
     check_choice("of", of, ("model", "algorithm"))
     measure = _by_decisions(evaluation, measure)
     question = _of_model if of == "model" else _of_algorithm
-    result = question(evaluation, measure, level)
-    result = _with_width(result, evaluation, measure)
+    result = _with_width(question(evaluation, measure, level), evaluation, measure)
     failed = len(evaluation.failures)
     note = f"; {measure.note}" if measure.note else ""
     note += f"; {failed} of {len(evaluation.splits)} splits failed" if failed else ""
@@ -210,7 +210,7 @@ def _of_model(evaluation: "Evaluation", measure: Measure, level: float) -> Estim
             f"A {kind} design tests each of many models on different rows, so it cannot estimate "
             "one model. Use of='algorithm', or design=Holdout() for a model."
         )
-    result = _interval_of_rows(evaluation, measure, _repeats(evaluation), level)
+    result = _interval_of_rows(evaluation, measure, level)
     if math.isnan(result.value):
         return result
     n_models = len(evaluation.worked)
@@ -218,41 +218,32 @@ def _of_model(evaluation: "Evaluation", measure: Measure, level: float) -> Estim
     return replace(result, method=f"{result.method}, {which}")
 
 
-def _repeats(evaluation: "Evaluation") -> list[tuple[IntArray, Scored]]:
-    """Return rows and predictions per repeat, with the same rows in the same order in all."""
+def _repeats(evaluation: "Evaluation") -> tuple[IntArray, list[Scored]]:
+    """Return the rows that every repeat tested, in order, and their predictions per repeat."""
     by_repeat: dict[int, list[IntArray]] = {}
     cells = np.arange(len(evaluation.row))
     for i in evaluation.worked:
         by_repeat.setdefault(evaluation.splits[i].repeat, []).append(cells[evaluation.slice_of(i)])
     repeats = [np.concatenate(parts) for parts in by_repeat.values()]
-    common = evaluation.row[repeats[0]]
-    for other in repeats[1:]:  # a failed split removes its rows from one repeat only
-        common = np.intersect1d(common, evaluation.row[other])
-    result = []
-    for own in repeats:
-        ordered = own[np.argsort(evaluation.row[own], kind="stable")]
-        kept = ordered[np.isin(evaluation.row[ordered], common)]
-        result.append((evaluation.row[kept], evaluation.scored(kept)))
-    return result
+    # A failed split removes its rows from one repeat only.
+    common: IntArray = reduce(np.intersect1d, [evaluation.row[own] for own in repeats])
+    ordered = [own[np.argsort(evaluation.row[own], kind="stable")] for own in repeats]
+    kept = [own[np.isin(evaluation.row[own], common)] for own in ordered]
+    return np.sort(common), [evaluation.scored(own) for own in kept]
 
 
-def _interval_of_rows(
-    evaluation: "Evaluation",
-    measure: Measure,
-    repeats: list[tuple[IntArray, Scored]],
-    level: float,
-) -> Estimate:
+def _interval_of_rows(evaluation: "Evaluation", measure: Measure, level: float) -> Estimate:
     """Return the interval from independent rows (or groups): exact, DeLong or bootstrap."""
-    rows, first = repeats[0]
-    grouped = evaluation.groups is not None
+    rows, repeats = _repeats(evaluation)
+    first, grouped = repeats[0], evaluation.groups is not None
     if measure.counted and not grouped:
-        return _rate_interval(measure, [scored for _, scored in repeats], level)
+        return _rate_interval(measure, repeats, level)
     plain_auc = measure.name == "auc" and first.weights is None and _has_variance(first)
     if plain_auc and len(repeats) == 1 and not grouped:
         return _auc_interval(first, level)
     random = generator(evaluation.seed, INTERVAL)
     if measure.row_values is not None and not grouped:
-        values = np.mean([measure.row_values(scored) for _, scored in repeats], axis=0)
+        values = np.mean([measure.row_values(scored) for scored in repeats], axis=0)
         return bootstrap_mean(values, generator=random, level=level, sample_weight=first.weights)
 
     if measure.of_counts and not grouped and first.weights is None and len(repeats) == 1:
@@ -260,7 +251,7 @@ def _interval_of_rows(
         return bootstrap_counts(figure, first.counts(), generator=random, level=level)
 
     def statistic(numbers: IntArray) -> float:
-        return float(np.mean([measure.value(scored.take(numbers)) for _, scored in repeats]))
+        return float(np.mean([measure.value(scored.take(numbers)) for scored in repeats]))
 
     groups = evaluation.groups[rows] if evaluation.groups is not None else None
     return bootstrap_interval(statistic, len(rows), generator=random, level=level, groups=groups)
@@ -347,8 +338,14 @@ def _of_algorithm(evaluation: "Evaluation", measure: Measure, level: float) -> E
     defined = values[~np.isnan(values)]
     if np.isinf(defined).any():
         return Estimate(math.inf, measure.low, math.inf, level, "no interval: a loss is infinite")
-    if len(defined) < 2 and measure.counted:
-        return _rate_of_few_splits(evaluation, measure, defined, level)
+    if len(defined) < 2 and measure.counted:  # all splits together have its rows
+        if not len(defined):
+            return _undefined_rate(measure, level)
+        value = float(defined[0])
+        n, ends = interval_of_rate(evaluation, measure, value, level)
+        units = _units(evaluation)
+        name = f"Clopper-Pearson of {n:.4g} {units}; defined in 1 split, this algorithm"
+        return Estimate(value, *ends, level, name)
     if len(defined) < 2:
         raise InvalidArgumentError(
             f"{measure.name} is defined in {len(defined)} of {len(evaluation.splits)} splits; "
@@ -406,18 +403,6 @@ def variances_beyond_splits(
         influences = None if influences is None or other is None else influences - other
     hidden = variance_of_rows(first.truth, slopes, first.weights, first.groups)
     return hidden, 0.0 if influences is None else influences.variance
-
-
-def _rate_of_few_splits(
-    evaluation: "Evaluation", measure: Measure, defined: FloatArray, level: float
-) -> Estimate:
-    """Return a rate that is defined in one split or in none: all splits together have its rows."""
-    if not len(defined):
-        return _undefined_rate(measure, level)
-    value = float(defined[0])
-    n, (low, high) = interval_of_rate(evaluation, measure, value, level)
-    name = f"Clopper-Pearson of {n:.4g} {_units(evaluation)}; defined in 1 split, this algorithm"
-    return Estimate(value, low, high, level, name)
 
 
 def _score_interval(value: float, half_width: float, measure: Measure) -> Interval[float]:

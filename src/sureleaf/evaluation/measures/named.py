@@ -117,11 +117,10 @@ def _rate(name: str, counted: Callable[[Scored], Counted], *, greater: bool = Tr
     def value(rows: Scored) -> float:
         chosen, among = counted(rows)
         if rows.weights is None:
-            whole, part = float(among.sum()), float((chosen & among).sum())
-        else:  # sums: the threads of a vector product would compete with those of the fits
-            whole = float(rows.weights.sum(where=among))
-            part = float(rows.weights.sum(where=chosen & among))
-        return part / whole if whole > 0 else 0.0
+            return rates.ratio(float((chosen & among).sum()), float(among.sum()))
+        # sums: the threads of a vector product would compete with those of the fits
+        part, whole = (float(rows.weights.sum(where=own)) for own in (chosen & among, among))
+        return rates.ratio(part, whole)
 
     def is_counted(rows: Scored) -> FloatArray:
         return counted(rows)[0].astype(np.float64)
@@ -205,10 +204,6 @@ def _wrong_side(rows: Scored) -> FloatArray:
     return np.asarray(predicted != (rows.truth == rows.positive), dtype=np.float64)
 
 
-def _on_wrong_side(rows: Scored) -> Counted:
-    return _wrong_side(rows) > 0, np.ones(len(rows), dtype=bool)
-
-
 def _costs(rows: Scored) -> FloatArray:
     NAMED["cost"].check_cost(rows.cost)
     return np.asarray(rows.cost)[rows.truth, rows.prediction]
@@ -221,12 +216,8 @@ def _decided_costs(rows: Scored) -> FloatArray:
     return np.asarray(cost[rows.truth, cheapest_decision(_table(rows), cost)])
 
 
-def _correct(rows: Scored) -> Counted:
-    return rows.truth == rows.prediction, np.ones(len(rows), dtype=bool)
-
-
-def _wrong(rows: Scored) -> Counted:
-    return rows.truth != rows.prediction, np.ones(len(rows), dtype=bool)
+def _all(rows: Scored) -> NDArray[np.bool_]:
+    return np.ones(len(rows), dtype=bool)
 
 
 def _is(rows: Scored) -> NDArray[np.bool_]:
@@ -255,8 +246,8 @@ def _of_several(rows: Scored) -> bool:
 NAMED: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        _rate("accuracy", _correct),
-        _rate("error", _wrong, greater=False),
+        _rate("accuracy", lambda rows: (rows.truth == rows.prediction, _all(rows))),
+        _rate("error", lambda rows: (rows.truth != rows.prediction, _all(rows)), greater=False),
         _rate("precision", lambda rows: (_is(rows), _predicted(rows))),
         _rate("recall", lambda rows: (_predicted(rows), _is(rows))),
         _rate("specificity", lambda rows: (~_predicted(rows), ~_is(rows))),
@@ -265,16 +256,12 @@ NAMED: dict[str, Measure] = {
         _of_table(
             "f_measure", rates.f_measure_of, defined=lambda rows: _has_weight(rows, _is(rows))
         ),
-        _of_table(
-            "balanced_accuracy",
-            lambda counts, _: rates.balanced_accuracy_of(counts),
-            defined=_any,
-        ),
+        _of_table("balanced_accuracy", lambda n, _: rates.balanced_accuracy_of(n), defined=_any),
         _of_table("kappa", lambda counts, _: rates.kappa_of(counts), -1.0, _of_several),
         _of_table("matthews", lambda counts, _: rates.matthews_of(counts), -1.0, _of_several),
         _loss("nce", lambda rows: losses.log_losses(rows.truth, _table(rows))),
         _loss("quadratic_loss", lambda r: losses.quadratic_losses(r.truth, _table(r)), 2.0),
-        _loss("zero_one_loss", _wrong_side, 1.0, counted=_on_wrong_side),
+        _loss("zero_one_loss", _wrong_side, 1.0, counted=lambda r: (_wrong_side(r) > 0, _all(r))),
         _loss("cost", _costs, probabilities=False, cost=True),
         _loss("decided_cost", _decided_costs, cost=True),
         Measure("auc", _auc, needs_probabilities=True, low=0.0, high=1.0, defined=_any),
@@ -337,13 +324,9 @@ def find_measure(measure: "str | Measure") -> Measure:
     if isinstance(measure, str) and (floored := _FLOORED_NCE.fullmatch(measure)):
         return nce_with_floor(float(floored[1]))
     if measure not in NAMED:
+        word = str(measure).lower().replace(" ", "_").replace("-", "_")
         raise InvalidArgumentError(
             f"measure must be one of {', '.join(sorted(NAMED))}, or a Measure; got {measure!r}."
-            f"{_meant(measure)}"
+            f"{suggestion(_ELSEWHERE.get(word, word), NAMED, listed=False)}"
         )
     return NAMED[measure]
-
-
-def _meant(name: object) -> str:
-    word = str(name).lower().replace(" ", "_").replace("-", "_")
-    return suggestion(_ELSEWHERE.get(word, word), NAMED, listed=False)

@@ -126,7 +126,11 @@ def auc(
     """
     table = np.asarray(scores)
     if table.ndim == 2 and table.shape[1] > 2 and positive is None:
-        return _one_vs_rest(truth, table, labels, sample_weight)
+        codes, columns, classes = read_scored(truth, table, labels)
+        weights = check_weights(sample_weight, len(codes))
+        areas = [_area(codes == k, columns[:, k], weights) for k in range(len(classes))]
+        ranked = [area for area in areas if not math.isnan(area)]
+        return float(np.average(ranked)) if ranked else math.nan
     is_positive, row = _binary(truth, scores, positive, labels)
     return _area(is_positive, row, check_weights(sample_weight, len(row)))
 
@@ -143,19 +147,6 @@ def _area(is_positive: NDArray[np.bool_], scores: FloatArray, weights: FloatArra
         return math.nan
     below = np.cumsum(negatives) - negatives
     return float(positives @ (below + negatives / 2) / pairs)
-
-
-def _one_vs_rest(
-    truth: ArrayLike,
-    table: NDArray[Any],
-    labels: Sequence[Any] | None,
-    sample_weight: ArrayLike | None,
-) -> float:
-    codes, probabilities, classes = read_scored(truth, table, labels)
-    weights = check_weights(sample_weight, len(codes))
-    areas = np.array([_area(codes == k, probabilities[:, k], weights) for k in range(len(classes))])
-    ranked = ~np.isnan(areas)
-    return float(np.average(areas[ranked])) if ranked.any() else math.nan
 
 
 def average_precision(

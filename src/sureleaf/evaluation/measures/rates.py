@@ -81,19 +81,16 @@ class ConfusionMatrix(TextDisplay):
             return "\n".join(lines)
         numbers = [str(number) for number in range(1, len(names) + 1)]
         digits = len(numbers[-1])
-        sides = [
-            _cut(f"{number:>{digits}} {name}", max(width // 2, digits + 2))
-            for number, name in zip(numbers, names, strict=True)
-        ]
+        longest = max(width // 2, digits + 2)
+        sides = [f"{number:>{digits}} {name}" for number, name in zip(numbers, names, strict=True)]
+        sides = [side if len(side) <= longest else f"{side[: longest - 1]}…" for side in sides]
         blocks, start = [], 0
         while start < len(names):
-            stop = len(names)
-            while True:
+            for stop in range(len(names), start, -1):  # as many columns as fit, or one
                 shown = [[*row[start:stop], row[-1]] for row in cells]
                 lines = _matrix_lines(sides, numbers[start:stop], shown)
-                if len(lines[0]) <= width or stop == start + 1:
+                if len(lines[0]) <= width:
                     break
-                stop -= 1
             blocks.append("\n".join(lines))
             start = stop
         return "\n\n".join(blocks)
@@ -111,10 +108,6 @@ def _matrix_lines(sides: list[str], heads: list[str], cells: list[list[str]]) ->
         padded = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
         lines.append(f"{name.ljust(side)} | {'  '.join(padded[:-1])} | {padded[-1]}")
     return lines
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def confusion_matrix(
