@@ -1,7 +1,7 @@
 """`compare`: choose the test that is valid for the design, and draw the verdict."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -251,13 +251,14 @@ Tests = dict[str, Callable[[], DifferenceTest]]
 """The valid tests by the names of their methods, the default first."""
 
 
-def _chosen(method: str | None, tests: Tests, what: str) -> Callable[[], DifferenceTest]:
-    chosen = next(iter(tests)) if method is None else method
-    if chosen not in tests:
+def _check_method(method: str | None, valid: Iterable[str], what: str) -> str:
+    """Return the method, by default the first of the valid ones."""
+    names = list(valid)
+    if method is not None and method not in names:
         raise InvalidArgumentError(
-            f"method must be one of {', '.join(tests)} for {what}; got {method!r}."
+            f"method must be one of {', '.join(names)} for {what}; got {method!r}."
         )
-    return tests[chosen]
+    return method or names[0]
 
 
 def compare_models(
@@ -279,11 +280,11 @@ def compare_models(
 
     tests["bootstrap"] = partial(bootstrap_difference, gap, len(first), groups=groups, level=level)
     what = f"{measure.name} of two models on the same {len(first)} rows"
-    test = _chosen(method, tests, what)
+    chosen = _check_method(method, tests, what)
     if measure.row_values is not None:
         check_finite_losses(measure.row_values(first), measure.name)
         check_finite_losses(measure.row_values(second), measure.name)
-    return test()
+    return tests[chosen]()
 
 
 def _tests_of_plain_rows(first: Scored, second: Scored, measure: Measure, level: float) -> Tests:
@@ -353,7 +354,7 @@ def compare_independent(
 
         by_name = {"z_pooled": partial(of_rates, pooled=True), "z": partial(of_rates, pooled=False)}
         tests = by_name | tests
-    return _chosen(method, tests, f"{measure.name} on independent rows")()
+    return tests[_check_method(method, tests, f"{measure.name} on independent rows")]()
 
 
 def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
@@ -406,19 +407,15 @@ def compare_algorithms(
 
     The default is the corrected resampled t. ``method="paired_t"`` is the uncorrected paired t.
     """
-
-    def corrected_t() -> DifferenceTest:
-        gaps = _differences(a, b, measure)
-        mean = mean_over_splits(gaps, measure, level, a, b)
-        name = f"corrected resampled t over {gaps.size} splits"
-        return replace(difference_of_mean(mean, name, CORRELATED), over_splits=mean.variance)
-
-    def paired_t() -> DifferenceTest:
-        mean = corrected_resampled(_differences(a, b, measure), level=level)
+    what = f"two algorithms by {type(a.design).__name__}"
+    chosen = _check_method(method, ("corrected_t", "paired_t"), what)
+    gaps = _differences(a, b, measure)
+    if chosen == "paired_t":
+        mean = corrected_resampled(gaps, level=level)
         return difference_of_mean(mean, "paired t, uncorrected", SHARED_ROWS)
-
-    tests: Tests = {"corrected_t": corrected_t, "paired_t": paired_t}
-    return _chosen(method, tests, f"two algorithms by {type(a.design).__name__}")()
+    mean = mean_over_splits(gaps, measure, level, a, b)
+    test = difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
+    return replace(test, over_splits=mean.variance)
 
 
 def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
