@@ -246,9 +246,8 @@ def bootstrap_interval(
     replicates = [of_units(drawn) for drawn in draws]
     blocks = np.array_split(generator.permutation(n_units), min(n_units, N_JACKKNIFE))
     left_out = [of_units(np.delete(np.arange(n_units), block)) for block in blocks]
-    low, high = bca_limits(value, replicates, left_out, level=_expanded(level, n_units))
-    name = "BCa bootstrap" + ("" if members is None else " of groups")
-    return Estimate(value, low, high, level, name)
+    ends = bca_limits(value, replicates, left_out, level=_expanded(level, n_units))
+    return Estimate(value, *ends, level, "BCa bootstrap" + (" of groups" if members else ""))
 
 
 def _expanded(level: float, n: float) -> float:
@@ -314,8 +313,8 @@ def bootstrap_mean(
     # The influence of a row on a weighted mean; without it the mean moves by minus that.
     units = weights.sum() ** 2 / (weights**2).sum()
     drawn_at = _expanded(level, max(units, 2.0))
-    low, high = bca_limits(mean, replicates, weights * (mean - values), level=drawn_at)
-    return Estimate(mean, low, high, level, "BCa bootstrap")
+    ends = bca_limits(mean, replicates, weights * (mean - values), level=drawn_at)
+    return Estimate(mean, *ends, level, "BCa bootstrap")
 
 
 def _blocks(
@@ -350,17 +349,14 @@ def bootstrap_counts(
     flat = cells.ravel()
     draws = generator.multinomial(n, flat / flat.sum(), size=n_resamples).astype(np.float64)
     replicates = [statistic(draw.reshape(cells.shape)) for draw in draws]
-    filled = np.flatnonzero(flat)
     left_out = []
-    for cell in filled:
+    for cell in np.flatnonzero(flat):
         less = flat.copy()
         less[cell] -= 1
         left_out.append(statistic(less.reshape(cells.shape)))
-    value = float(statistic(cells))
-    low, high = bca_limits(
-        value, replicates, left_out, level=_expanded(level, n), times=flat[filled]
-    )
-    return Estimate(value, low, high, level, "BCa bootstrap")
+    value, drawn_at, times = float(statistic(cells)), _expanded(level, n), flat[flat > 0]
+    ends = bca_limits(value, replicates, left_out, level=drawn_at, times=times)
+    return Estimate(value, *ends, level, "BCa bootstrap")
 
 
 @dataclass(frozen=True, eq=False)

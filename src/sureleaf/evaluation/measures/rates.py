@@ -12,7 +12,7 @@ Xu, R. (2022). Model evaluation for classification. Lecture notes, 15 August 202
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -146,24 +146,16 @@ ConfusionCounts = FloatArray | IntArray
 """A confusion matrix, of rows or of their weights."""
 
 
-class _Table(NamedTuple):
-    """The confusion matrix of one class against all others."""
-
-    true_positive: float
-    false_negative: float
-    false_positive: float
-    true_negative: float
-
-
 def _two_by_two(
     truth: ArrayLike, prediction: ArrayLike, positive: object, sample_weight: ArrayLike | None
-) -> _Table:
+) -> tuple[float, float, float, float]:
+    """Return TP, FN, FP and TN of one class against all others."""
     actual, predicted = read_pair(truth, prediction)
     label = _positive_label(positive, actual, predicted)
     weights = check_weights(sample_weight, len(actual))
     is_other = (np.asarray(actual != label) * 1, np.asarray(predicted != label) * 1)
-    counts = count_pairs(is_other[0], is_other[1], 2, weights)
-    return _Table(*counts.astype(np.float64).ravel().tolist())
+    tp, fn, fp, tn = count_pairs(*is_other, 2, weights).astype(np.float64).ravel().tolist()
+    return tp, fn, fp, tn
 
 
 def _positive_label(positive: object, actual: Any, predicted: Any) -> object:
@@ -228,8 +220,8 @@ def precision(
     >>> precision([1, 0, 0, 1], [1, 1, 0, 0])
     0.5
     """
-    table = _two_by_two(truth, prediction, positive, sample_weight)
-    return ratio(table.true_positive, table.true_positive + table.false_positive)
+    tp, _, fp, _ = _two_by_two(truth, prediction, positive, sample_weight)
+    return ratio(tp, tp + fp)
 
 
 def recall(
@@ -248,8 +240,8 @@ def recall(
     >>> recall([1, 1, 1, 0], [1, 0, 0, 1])
     0.3333333333333333
     """
-    table = _two_by_two(truth, prediction, positive, sample_weight)
-    return ratio(table.true_positive, table.true_positive + table.false_negative)
+    tp, fn, _, _ = _two_by_two(truth, prediction, positive, sample_weight)
+    return ratio(tp, tp + fn)
 
 
 def specificity(
@@ -268,8 +260,8 @@ def specificity(
     >>> specificity([0, 0, 0, 1], [0, 0, 1, 1])
     0.6666666666666666
     """
-    table = _two_by_two(truth, prediction, positive, sample_weight)
-    return ratio(table.true_negative, table.true_negative + table.false_positive)
+    _, _, fp, tn = _two_by_two(truth, prediction, positive, sample_weight)
+    return ratio(tn, tn + fp)
 
 
 def false_positive_rate(
@@ -288,8 +280,8 @@ def false_positive_rate(
     >>> false_positive_rate([0, 0, 0, 1], [0, 0, 1, 1])
     0.3333333333333333
     """
-    table = _two_by_two(truth, prediction, positive, sample_weight)
-    return ratio(table.false_positive, table.true_negative + table.false_positive)
+    _, _, fp, tn = _two_by_two(truth, prediction, positive, sample_weight)
+    return ratio(fp, tn + fp)
 
 
 def false_negative_rate(
@@ -308,8 +300,8 @@ def false_negative_rate(
     >>> false_negative_rate([1, 1, 1, 0], [1, 0, 0, 1])
     0.6666666666666666
     """
-    table = _two_by_two(truth, prediction, positive, sample_weight)
-    return ratio(table.false_negative, table.true_positive + table.false_negative)
+    tp, fn, _, _ = _two_by_two(truth, prediction, positive, sample_weight)
+    return ratio(fn, tp + fn)
 
 
 def f_measure(
@@ -332,20 +324,20 @@ def f_measure(
     """
     if not 0 < beta < math.inf:
         raise InvalidArgumentError(f"beta must be above 0; got {beta}.")
-    table = _two_by_two(truth, prediction, positive, sample_weight)
-    return _f(table.true_positive, table.false_negative, table.false_positive, beta)
+    tp, fn, fp, _ = _two_by_two(truth, prediction, positive, sample_weight)
+    return _f(tp, fn, fp, beta)
 
 
 def f_measure_of(counts: ConfusionCounts, positive: int) -> float:
     """Return the F measure of one class (its code) from a confusion matrix."""
-    true_positive = float(counts[positive, positive])
+    tp = float(counts[positive, positive])
     actual, predicted = float(counts[positive].sum()), float(counts[:, positive].sum())
-    return _f(true_positive, actual - true_positive, predicted - true_positive, 1.0)
+    return _f(tp, actual - tp, predicted - tp, 1.0)
 
 
-def _f(true_positive: float, false_negative: float, false_positive: float, beta: float) -> float:
-    weighted = (1 + beta**2) * true_positive
-    return ratio(weighted, weighted + beta**2 * false_negative + false_positive)
+def _f(tp: float, fn: float, fp: float, beta: float) -> float:
+    weighted = (1 + beta**2) * tp
+    return ratio(weighted, weighted + beta**2 * fn + fp)
 
 
 def weighted_accuracy(
