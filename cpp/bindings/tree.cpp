@@ -293,13 +293,11 @@ constexpr std::array<std::string_view, 3> threshold_rules{"c45", "midpoint", "ob
 GrowthConfig make_config(std::string_view criterion, std::string_view categorical_split,
                          double min_samples_leaf, std::optional<std::int64_t> max_depth,
                          std::string_view missing, std::optional<std::string_view> thresholds,
-                         double min_samples_split, double min_impurity_decrease,
                          std::optional<std::size_t> max_leaves,
                          std::optional<std::size_t> max_features, std::uint64_t seed,
                          std::uint64_t tree, double category_penalty,
                          const std::optional<Input2<std::int8_t>>& monotone) {
-  for (const double number :
-       {min_samples_leaf, min_samples_split, min_impurity_decrease, category_penalty})
+  for (const double number : {min_samples_leaf, category_penalty})
     if (std::isnan(number)) throw std::invalid_argument("a number of the rules is NaN");
   if (max_depth && *max_depth < 0) throw std::invalid_argument("max_depth must not be negative");
   GrowthConfig config;
@@ -315,8 +313,6 @@ GrowthConfig make_config(std::string_view criterion, std::string_view categorica
         static_cast<sureleaf::ThresholdRule>(index_of(threshold_rules, *thresholds, "thresholds"));
   if (config.thresholds == sureleaf::ThresholdRule::c45 && !config.has_c45_rules())
     throw std::invalid_argument("thresholds='c45' needs criterion='gain_ratio'");
-  config.min_samples_split = min_samples_split;
-  config.min_impurity_decrease = min_impurity_decrease;
   if (max_leaves == 0 || max_features == 0)
     throw std::invalid_argument("max_leaves and max_features must be at least 1, or None");
   config.max_leaves = max_leaves.value_or(0);
@@ -337,8 +333,7 @@ void bind_config(nb::module_& module) {
       .def(nb::new_(&make_config), nb::kw_only(), "criterion"_a = "gain_ratio",
            "categorical_split"_a = "multiway", "min_samples_leaf"_a = 2.0,
            "max_depth"_a.none() = nb::none(), "missing"_a = "fraction",
-           "thresholds"_a.none() = nb::none(), "min_samples_split"_a = 0.0,
-           "min_impurity_decrease"_a = 0.0, "max_leaves"_a.none() = nb::none(),
+           "thresholds"_a.none() = nb::none(), "max_leaves"_a.none() = nb::none(),
            "max_features"_a.none() = nb::none(), "seed"_a = 0, "tree"_a = 0,
            "category_penalty"_a = 0.0, "monotone"_a.none() = nb::none());
   module.def(

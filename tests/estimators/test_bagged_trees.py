@@ -254,7 +254,6 @@ def forest_tree(X, y, weights=None):
         missing="branch",
         thresholds="midpoint",
         min_samples_leaf=1.0,
-        min_samples_split=2.0,
         category_penalty=1.0,
     )
     return grow(part, rules)

@@ -8,6 +8,7 @@ from sureleaf import BaggedTreesClassifier, InvalidArgumentError, TreeClassifier
 from sureleaf.commands.learners import read_tree_options
 from sureleaf.estimators.parameters import (
     C45,
+    INSTEAD,
     OTHER_NAMES,
     PARAMETERS,
     parameter_table,
@@ -67,8 +68,12 @@ def test_the_name_of_another_library_is_an_error_that_names_ours():
         TreeClassifier().set_params(max_leaf_nodes=3)
     with pytest.raises(InvalidArgumentError, match=r"Its name here is max_leaves\."):
         read_tree_options(["max_leaf_nodes=3"])
+    with pytest.raises(TypeError, match=r"Use min_samples_leaf=\.\.\. instead\."):
+        TreeClassifier(min_samples_split=3)
+    with pytest.raises(TypeError, match=r"Use estimator=TreeClassifier\(ccp_alpha=\.\.\.\) instead"):
+        BaggedTreesClassifier(min_impurity_decrease=0.1)
 
 
 def test_every_other_name_leads_to_a_parameter_and_is_none_itself():
-    assert set(OTHER_NAMES.values()) <= set(PARAMETERS)
-    assert not set(OTHER_NAMES) & set(PARAMETERS)
+    assert {*OTHER_NAMES.values(), *INSTEAD.values()} <= set(PARAMETERS)
+    assert not {*OTHER_NAMES, *INSTEAD} & set(PARAMETERS)

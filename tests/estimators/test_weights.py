@@ -75,10 +75,9 @@ def test_weights_that_may_be_counts_stay_counts(weights):
     assert tree.leaf_counts_.n.sum() == pytest.approx(weights.sum())
 
 
-@pytest.mark.parametrize("name", ["min_samples_leaf", "min_samples_split"])
-def test_a_limit_below_one_is_a_share_of_the_rows(name):
-    shares = TreeClassifier(pruning=None, **{name: 0.0991}).fit(X, Y)
-    rows = TreeClassifier(pruning=None, **{name: 60}).fit(X, Y)
+def test_a_limit_below_one_is_a_share_of_the_rows():
+    shares = TreeClassifier(pruning=None, min_samples_leaf=0.0991).fit(X, Y)
+    rows = TreeClassifier(pruning=None, min_samples_leaf=60).fit(X, Y)
     assert shares.rules() == rows.rules()
     assert shares.rules() != TreeClassifier(pruning=None).fit(X, Y).rules()
 

@@ -75,8 +75,6 @@ def find_split(
     node = Node(data.counts(rows, weights))
     if depth == rules.max_depth or greater(2 * rules.min_samples_leaf, node.n):
         return None
-    if greater(rules.min_samples_split, node.n):
-        return None
     if at_least(0.0, node.errors):  # one class is left
         return None
     choose = c45_split if rules.criterion == "gain_ratio" else purest_split
@@ -89,10 +87,7 @@ def find_split(
         more = () if limits is None else (limits,)  # not for gain_ratio
         best = choose(data, rows, weights, rules, group, *more)
         if best is not None:
-            decrease = best[1] * node.n / data.weights.sum()
-            least = rules.min_impurity_decrease
-            if least == 0 or decrease + np.finfo(float).eps >= least:
-                return best
+            return best
     return None
 
 

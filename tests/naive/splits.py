@@ -27,8 +27,6 @@ class Rules:
     min_samples_leaf: float = 2
     missing: Literal["fraction", "branch"] = "fraction"
     thresholds: Literal["c45", "midpoint", "observed"] | None = None
-    min_samples_split: float = 0
-    min_impurity_decrease: float = 0
     max_leaves: int | None = None
     max_features: int | None = None
     seed: int = 0

@@ -85,7 +85,6 @@ def test_depth_and_draws_and_constraints_hold_below_a_finished_node(rows_of, mon
     for rules in (
         GrowthRules("entropy", max_depth=4, missing="branch"),
         GrowthRules("gini", "subset", max_features=2, seed=5, missing="branch"),
-        GrowthRules("gini", "subset", min_impurity_decrease=0.002, missing="branch"),
         GrowthRules("entropy", "subset", monotone=signs, missing="branch"),
         GrowthRules("gain_ratio", missing="branch"),
     ):

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -191,12 +190,7 @@ class Grower {
     for (const std::size_t j : space.columns)
       if (candidates[j].exhausted) task.mark_exhausted(j);
     const std::size_t chosen = choose(space.columns, candidates, totals);
-    if (chosen == candidates.size()) return none;
-    const double decrease = candidates[chosen].gain * totals.node.weight / growth_.total_weight;
-    constexpr double rounding = std::numeric_limits<double>::epsilon();
-    const double least = growth_.config.min_impurity_decrease;
-    // without a limit a split of no decrease is made, whatever its rounding
-    return least > 0 && decrease + rounding < least ? none : chosen;
+    return chosen == candidates.size() ? none : chosen;
   }
 
   void set_totals(const NodeTask& task, Arena& arena, Totals& totals) const {

@@ -291,7 +291,7 @@ class Growth {
       largest = std::max(largest, w);
     }
     return depth >= config.max_depth || 2 * config.min_samples_leaf - total > c45_slack ||
-           config.min_samples_split - total > c45_slack || total - largest < c45_slack;
+           total - largest < c45_slack;
   }
 
   // The root; its class totals are added to `totals`.

@@ -49,8 +49,6 @@ struct GrowthConfig {
   std::int64_t max_depth = std::numeric_limits<std::int64_t>::max();
   Missing missing = Missing::fraction;
   std::optional<ThresholdRule> thresholds;  // none: see threshold_rule()
-  double min_samples_split = 0.0;           // the least weight of a node that is split
-  double min_impurity_decrease = 0.0;       // times the node's share of all weight
   std::size_t max_leaves = 0;               // 0: no limit; else nodes are split best first
   std::size_t max_features = 0;             // columns drawn per node; 0: all
   std::uint64_t seed = 0, tree = 0;         // of the draws, with the path to the node

@@ -153,7 +153,7 @@ def make_tree(*, feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), or
 class GrowthConfig:
     """The rules by which a tree is grown."""
 
-    def __init__(self, *, criterion: str = 'gain_ratio', categorical_split: str = 'multiway', min_samples_leaf: float = 2.0, max_depth: int | None = None, missing: str = 'fraction', thresholds: str | None = None, min_samples_split: float = 0.0, min_impurity_decrease: float = 0.0, max_leaves: int | None = None, max_features: int | None = None, seed: int = 0, tree: int = 0, category_penalty: float = 0.0, monotone: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, *, criterion: str = 'gain_ratio', categorical_split: str = 'multiway', min_samples_leaf: float = 2.0, max_depth: int | None = None, missing: str = 'fraction', thresholds: str | None = None, max_leaves: int | None = None, max_features: int | None = None, seed: int = 0, tree: int = 0, category_penalty: float = 0.0, monotone: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
 def criterion_names() -> list[str]:
     """The criteria that GrowthConfig takes."""

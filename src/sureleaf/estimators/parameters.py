@@ -81,8 +81,6 @@ PARAMETERS: Final[dict[str, Parameter]] = {
         open_low=True,
         c45=2,
     ),
-    "min_samples_split": Parameter("Who moves settings over from scikit-learn.", low=0),
-    "min_impurity_decrease": Parameter("Who moves settings over from scikit-learn.", low=0),
     "max_features": Parameter(
         "Bags of trees; alone, nobody.", choices=(None, "sqrt", "log2"), is_open=True
     ),
@@ -152,16 +150,22 @@ OTHER_NAMES: Final = {
     "loss_matrix": "cost",
     "max_leaf_nodes": "max_leaves",
     "maxdepth": "max_depth",
-    "min_impurity_split": "min_impurity_decrease",
     "min_weight_fraction_leaf": "min_samples_leaf",
     "minbucket": "min_samples_leaf",
-    "minsplit": "min_samples_split",
     "monotone_constraints": "monotone",
     "monotonic_cst": "monotone",
     "num_leaves": "max_leaves",
     "seed": "random_state",
 }
 """Names of scikit-learn, rpart and boosting libraries, and ours for the same thing."""
+
+INSTEAD: Final = {
+    "min_impurity_decrease": "ccp_alpha",
+    "min_impurity_split": "ccp_alpha",
+    "min_samples_split": "min_samples_leaf",
+    "minsplit": "min_samples_leaf",
+}
+"""Parameters of other libraries that are not here, and ours that does their job."""
 
 
 def hint_for(name: str, known: Iterable[str]) -> str:
@@ -173,6 +177,10 @@ def hint_for(name: str, known: Iterable[str]) -> str:
     ' Its name here is max_leaves.'
     """
     known = list(known)
+    if name in INSTEAD:
+        given = f"{INSTEAD[name]}=..."
+        is_own = INSTEAD[name] in known
+        return f" Use {given if is_own else f'estimator=TreeClassifier({given})'} instead."
     ours = OTHER_NAMES.get(name, name)
     if ours in known:
         return f" Its name here is {ours}."

@@ -111,10 +111,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
     min_samples_leaf : float
         Least weight of rows in a leaf; a number below 1 is a share of the rows. With gain_ratio it
         is C4.5's M: two branches must have this weight (and thresholds may need more).
-    min_samples_split : float
-        Least weight of rows in a node that is split; a number below 1 is a share of the rows.
-    min_impurity_decrease : float
-        Least decrease of impurity of a split, weighted by the share of the rows.
     max_features : int, float, "sqrt", "log2" or None
         Number (or share) of columns that are drawn for each node; None for all.
     monotone : dict, list or None
@@ -217,8 +213,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         max_depth: int | None = None,
         max_leaves: int | None = None,
         min_samples_leaf: float = 2,
-        min_samples_split: float = 2,
-        min_impurity_decrease: float = 0.0,
         max_features: Any = None,
         monotone: Any = None,
         pruning: str | None = "auto",
@@ -244,8 +238,6 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.min_samples_leaf = min_samples_leaf
-        self.min_samples_split = min_samples_split
-        self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.monotone = monotone
         self.pruning = pruning

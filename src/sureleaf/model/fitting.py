@@ -585,11 +585,9 @@ def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
     if settings.max_features is not None:
         n_drawn = n_features_drawn(settings.max_features, len(rows.table.columns))
         rules = replace(rules, max_features=n_drawn)
-    rules = replace(
-        rules,
-        min_samples_leaf=_least_weight(rules.min_samples_leaf, rows),
-        min_samples_split=_least_weight(rules.min_samples_split, rows),
-    )
+    if 0 < rules.min_samples_leaf < 1:  # a share, rounded up to rows as elsewhere
+        least = float(np.ceil(rules.min_samples_leaf * rows.total_weight))
+        rules = replace(rules, min_samples_leaf=least)
     per_class = _weights_at_costs(rows, settings)
     if per_class is None:
         tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
@@ -618,23 +616,14 @@ def _grow_at_costs(
 ) -> Tree:
     """Choose splits by weighted rows, then count the rows as they are.
 
-    Limits are of rows of the lightest class: otherwise its rows could hardly be split off.
+    The least weight is of rows of the lightest class: otherwise they could hardly be split off.
     """
     own = rows.row_weights
     weighted = rows.with_weights(own * per_class[rows.labels])
     lightest = float(per_class[per_class > 0].min())
-    rules = replace(
-        rules,
-        min_samples_leaf=rules.min_samples_leaf * lightest,
-        min_samples_split=rules.min_samples_split * lightest,
-    )
+    rules = replace(rules, min_samples_leaf=rules.min_samples_leaf * lightest)
     tree = grow(weighted, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
     return recount(tree, rows)
-
-
-def _least_weight(least: float, rows: TrainingRows) -> float:
-    """Return a least weight of rows; below 1 it is a share, rounded up to rows as elsewhere."""
-    return float(np.ceil(least * rows.total_weight)) if 0 < least < 1 else least
 
 
 def check_max_features(max_features: object) -> None:

@@ -50,8 +50,6 @@ class GrowthRules:
     min_samples_leaf: float = 2.0
     missing: str = "fraction"
     thresholds: str | None = None
-    min_samples_split: float = 0.0
-    min_impurity_decrease: float = 0.0
     max_leaves: int | None = None
     max_features: int | None = None
     seed: int = 0
@@ -70,7 +68,8 @@ class GrowthRules:
         """The same rules in the kernel."""
         own: dict[str, Any] = {
             **vars(self),
-            **{name: float(getattr(self, name)) for name in _FLOATS},
+            "min_samples_leaf": float(self.min_samples_leaf),
+            "category_penalty": float(self.category_penalty),
             **{name: _bounded(getattr(self, name)) for name in _BOUNDED},
             "seed": int(self.seed) % 2**64,
             "monotone": None if self.monotone is None else _monotone_signs(self.monotone),
@@ -78,7 +77,6 @@ class GrowthRules:
         return _kernel.GrowthConfig(**own)
 
 
-_FLOATS = ("min_samples_leaf", "min_samples_split", "min_impurity_decrease", "category_penalty")
 _BOUNDED = ("max_depth", "max_leaves", "max_features")
 
 
