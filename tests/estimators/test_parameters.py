@@ -70,7 +70,7 @@ def test_the_name_of_another_library_is_an_error_that_names_ours():
         read_tree_options(["max_leaf_nodes=3"])
     with pytest.raises(TypeError, match=r"Use min_samples_leaf=\.\.\. instead\."):
         TreeClassifier(min_samples_split=3)
-    with pytest.raises(TypeError, match=r"Use estimator=TreeClassifier\(ccp_alpha=\.\.\.\) instead"):
+    with pytest.raises(TypeError, match=r"estimator=TreeClassifier\(ccp_alpha=\.\.\.\) instead"):
         BaggedTreesClassifier(min_impurity_decrease=0.1)
 
 

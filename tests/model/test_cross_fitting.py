@@ -16,7 +16,7 @@ from sureleaf.model.cross_fitting import (
     predict_out_of_fold,
     round_estimate,
 )
-from sureleaf.model.fitting import TreeSettings, fit_tree, grow_unpruned, penalty_rule
+from sureleaf.model.fitting import PenaltyRule, TreeSettings, fit_tree, grow_unpruned
 from sureleaf.model.halves import _MOST_HALVES
 from sureleaf.model.leaf_calibration import fit_leaf_calibration, leaf_strength
 from sureleaf.model.node_levels import posterior_confidence
@@ -306,14 +306,12 @@ def test_a_large_table_tests_some_folds(monkeypatch):
 
 
 def test_the_size_is_chosen_by_the_folds_that_are_tested(monkeypatch):
-    from sureleaf.model.fitting import grow_unpruned, penalty_rule
-
     monkeypatch.setattr(folds, "ENOUGH_TESTED", 60)
     rows = make_rows(n_rows=240)
     settings = TreeSettings(GrowthRules("gini"), pruning="auto")
     _, resolved, _ = fit_tree(rows, settings)
     part_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed) % 5
-    rule, total = penalty_rule(resolved), 0
+    rule, total = PenaltyRule(resolved), 0
     for part in (0, 2):
         train = rows.with_weights(np.where(part_of == part, 0.0, 1.0))
         test = rows.with_weights(np.where(part_of == part, 1.0, 0.0))
@@ -360,7 +358,7 @@ def test_in_a_small_table_trees_that_have_not_seen_a_fold_choose_its_penalty(pru
     fold_of = fold_numbers(rows.labels, 7, seed=settings.seed)
     built = fold_trees(FoldRows(rows, fold_of), range(7), resolved)
     assert sorted(built) == list(range(7))
-    rule = penalty_rule(settings)
+    rule = PenaltyRule(settings)
     parts = [[0, 5], [1, 6], [2], [3], [4]]
     for part in parts:
         total = 0
@@ -384,7 +382,7 @@ def test_in_a_larger_table_the_trees_of_the_other_folds_choose(monkeypatch):
     _, resolved, _ = fit_tree(rows, settings)
     fold_of, tested = fold_numbers(rows.labels, settings.cv, seed=settings.seed), [0, 3, 6]
     found = fold_trees(FoldRows(rows, fold_of), tested, resolved)
-    rule = penalty_rule(resolved)
+    rule = PenaltyRule(resolved)
     grown, sums = {}, {}
     for fold in tested:
         train = rows.with_weights(np.where(fold_of == fold, 0.0, 1.0))

@@ -387,6 +387,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             "collapse": bool(self.collapse),
             "cv": reusable(self.cv),
             "leaf_estimate": leaf_estimate,
+            "penalty": self.ccp_alpha or None,
             "cost": cost,
         }
         return TreeSettings(

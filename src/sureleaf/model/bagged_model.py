@@ -170,10 +170,6 @@ class BaggedModel(DecidingModel):
         n = len(self.trees)
         return f"BaggedModel of {n} tree{'' if n == 1 else 's'} for classes {self.class_names}"
 
-    def __getstate__(self) -> dict[str, Any]:
-        _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
-        return dict(self.__dict__)
-
     # ---- predictions -----------------------------------------------------------------------------
 
     def sums(

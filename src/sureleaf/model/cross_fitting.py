@@ -36,7 +36,6 @@ from sureleaf.model.fitting import (
     build,
     grow_unpruned,
     merge_if_wanted,
-    penalty_rule,
 )
 from sureleaf.model.leaf_calibration import (
     LeafStrength,
@@ -59,7 +58,7 @@ from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import LeafEstimate
 from sureleaf.progress import track
 from sureleaf.random_streams import ROUND, seed_for, shuffled
-from sureleaf.tree import TrainingRows, Tree, cut, mixture, route, thread_map
+from sureleaf.tree import TrainingRows, Tree, mixture, route, thread_map
 from sureleaf.tree.structure import row_sums
 
 MAX_ERROR = 0.01
@@ -555,9 +554,7 @@ def _cut_by_nested_choice(
     parts: FoldRows, trees: dict[int, Tree], settings: TreeSettings, penalties: FloatArray
 ) -> dict[int, Tree]:
     """Cut each tree by the penalty that is best for other trees on other folds."""
-    rule = penalty_rule(settings)
-    assert rule is not None, "only a pruning by penalties has penalties"
-    folds = list(trees)
+    rule, folds = PenaltyRule(settings), list(trees)
     if np.count_nonzero(parts.weights) <= _MOST_ROWS_OF_PAIRS and len(folds) > 2:
         sums = _sums_of_pairs(parts, folds, settings, rule, penalties)
     else:
@@ -569,8 +566,7 @@ def _cut_by_nested_choice(
     chosen = {}
     for fold, tree in trees.items():
         if sums[fold]:
-            penalty = rule.choose(penalties, np.sum(sums[fold], axis=0))
-            tree = cut(tree, rule.node_alphas(tree) <= penalty)
+            tree = rule.cut(tree, rule.choose(penalties, np.sum(sums[fold], axis=0)))
         chosen[fold] = merge_if_wanted(tree, settings)
     return chosen
 

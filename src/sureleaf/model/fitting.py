@@ -86,10 +86,9 @@ class TreeSettings:
     - `seed`: key of the random assignments of rows (folds, rows held out).
     - `n_threads`: threads that grow one tree.
     - `keep_order`: keep the order of the columns for further trees on the same rows.
-    - `utility_gain`: for pruning by utility: what a leaf must add; None to choose it by
-      cross-validation.
     - `family`: for pruning="auto": the nested family that the tree is of, a key of `_families`.
-    - `penalty`: for pruning="auto": the penalty per leaf; None to choose it by cross-validation.
+    - `penalty`: the penalty per leaf (by utility: what a leaf must add); None to choose it by
+      cross-validation.
     - `penalties`: the penalties among which cross-validation has chosen. Levels choose among them
       again, without the rows that they test: a penalty that had seen these rows would state levels
       that are too high.
@@ -105,14 +104,12 @@ class TreeSettings:
     collapse: bool = True
     pruning: str | None = "pessimistic"
     confidence_factor: float = 0.25
-    ccp_alpha: float = 0.0
     margin: float | None = None
     max_leaves: int | None = None
     cv: Any = 10
     seed: int = 0
     n_threads: int = 1
     keep_order: bool = False
-    utility_gain: float | None = None
     family: str = "weakest_links"
     penalty: float | None = None
     penalties: NDArray[np.float64] | None = None
@@ -146,11 +143,9 @@ class TreeSettings:
         return replace(self, rules=replace(self.rules, monotone=signs), monotone=None)
 
     @property
-    def chosen_penalty(self) -> float | None:
-        """The penalty per leaf that was given or chosen; None if it is still to be chosen."""
-        if self.pruning == "auto":
-            return self.penalty
-        return self.utility_gain if self.pruning == "utility" else self.ccp_alpha or None
+    def chooses_penalty(self) -> bool:
+        """Whether cross-validation is to choose how strongly the tree is pruned."""
+        return self.pruning in BY_FOLDS and self.penalty is None
 
     @property
     def grows_large_trees(self) -> bool:
@@ -160,8 +155,8 @@ class TreeSettings:
     @property
     def assigns_rows(self) -> bool:
         """Whether rows are assigned by number, to folds or to be held out, on the way to a tree."""
-        by_folds = self.pruning in BY_FOLDS and self.chosen_penalty is None
-        return self.pruning == "reduced_error" or by_folds or self.levels_from == "honest"
+        is_held_out = self.pruning == "reduced_error" or self.levels_from == "honest"
+        return is_held_out or self.chooses_penalty
 
 
 def fit_model(
@@ -313,9 +308,7 @@ def fit_tree(
     The settings are returned with what cross-validation has chosen, and the rows that the counts of
     the tree are of: an honest one counts other rows than those that grow it.
     """
-    growing = counted = rows
-    if settings.levels_from == "honest":
-        growing, counted = _honest_parts(rows, settings, groups)
+    growing, counted = _growing_and_counted(rows, settings, groups)
     if settings.pruning == "reduced_error":
         tree = _build_by_reduced_error(growing, settings, groups)
     else:
@@ -344,9 +337,7 @@ def fit_family(
         raise InvalidArgumentError(
             f"a family of trees needs pruning='auto'; got {settings.pruning!r}."
         )
-    growing = counted = rows
-    if settings.levels_from == "honest":
-        growing, counted = _honest_parts(rows, settings, None)
+    growing, counted = _growing_and_counted(rows, settings, None)
     large = grow_unpruned(growing, replace(settings, keep_order=True))
     every = [
         settings,
@@ -355,15 +346,17 @@ def fit_family(
     ]
     fits = []
     for resolved in _with_selected_sizes(large, growing, every, None):
-        tree = merge_if_wanted(_cut_at_penalty(large, resolved), resolved)
+        tree = merge_if_wanted(PenaltyRule(resolved).cut(large, resolved.penalty), resolved)
         fits.append((tree if counted is rows else recount(tree, counted), resolved))
     return fits
 
 
-def _honest_parts(
+def _growing_and_counted(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> tuple[TrainingRows, TrainingRows]:
-    """Rows that grow the tree, and rows that are counted."""
+    """Rows that grow the tree, and rows that are counted: two halves for an honest tree."""
+    if settings.levels_from != "honest":
+        return rows, rows
     # Without looking at classes: only then are the two parts independent, which guarantees need.
     has_weight = rows.row_weights > 0
     is_counted = hold_out(has_weight.astype(np.int32), seed=settings.seed, groups=groups, n_parts=2)
@@ -380,17 +373,14 @@ def _held_out(
     model: TreeModel, rows: TrainingRows, counted: TrainingRows, groups: NDArray[Any] | None
 ) -> HeldOut:
     """Count the rows that did not grow an honest tree, and say if they allow no guarantee."""
-    weights = rows.row_weights
-    index = np.flatnonzero(counted.weights) if counted.weights is not None else np.arange(0)
-    problem = ""
+    weights, index, problem = rows.row_weights, np.flatnonzero(counted.row_weights), ""
     if np.any((weights != 1.0) & (weights != 0.0)):
         problem = "the rows of this fit have weights (sample_weight or class_weight)."
     elif groups is not None and len(np.unique(groups)) < len(groups):
         problem = "the rows of this fit come in groups."
-    table = rows.table[index]
     return HeldOut(
         n_grown=int(np.count_nonzero(weights)) - len(index),
-        counts=model.end_counts(table, rows.labels[index]),
+        counts=model.end_counts(rows.table[index], rows.labels[index]),
         named_before=False,
         problem=problem,
     )
@@ -406,25 +396,17 @@ def _build_by_penalty(
     rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> tuple[Tree, TreeSettings]:
     """Grow a tree and prune it, by a penalty per leaf unless the pruning is pessimistic."""
-    is_to_choose = settings.pruning in BY_FOLDS and settings.chosen_penalty is None
-    tree = grow_unpruned(rows, replace(settings, keep_order=settings.keep_order or is_to_choose))
-    if is_to_choose and settings.pruning == "auto":
+    keep_order = settings.keep_order or settings.chooses_penalty
+    tree = grow_unpruned(rows, replace(settings, keep_order=keep_order))
+    if settings.chooses_penalty and settings.pruning == "auto":
         settings = _with_selected_sizes(tree, rows, [settings], groups)[0]
-    elif is_to_choose:
+    elif settings.chooses_penalty:
         settings = _with_chosen_penalty(tree, rows, settings, groups)
     if settings.pruning == "pessimistic":
         tree = prune_pessimistic(tree, rows, confidence_factor=settings.confidence_factor)
     elif settings.pruning is not None:
-        tree = _cut_at_penalty(tree, settings)
+        tree = PenaltyRule(settings).cut(tree, settings.penalty)
     return tree, settings
-
-
-def _cut_at_penalty(tree: Tree, settings: TreeSettings) -> Tree:
-    """Prune by the penalty that was given or chosen."""
-    rule, penalty = penalty_rule(settings), settings.chosen_penalty
-    assert rule is not None, "only a pruning by penalties has a penalty"
-    assert penalty is not None, "it is chosen before"
-    return cut(tree, rule.node_alphas(tree) <= penalty)
 
 
 def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
@@ -434,12 +416,6 @@ def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
     return merge_unsure_leaves(
         tree, settings.leaf_estimate, min_confidence=settings.min_confidence, rule=settings.rule
     )
-
-
-_TINY = float(np.finfo(float).tiny)
-_SPREADS = {"cost_complexity": 1.0, "utility": 0.5}
-"""How many standard errors above the least error a smaller tree may lie. CART uses one; errors of
-nested trees on the same rows rise and fall together, so half of one distinguishes them, too."""
 
 
 def _with_selected_sizes(
@@ -507,76 +483,74 @@ def _families(settings: TreeSettings, most_leaves: int) -> dict[str, NodeAlphas]
 def _with_chosen_penalty(
     tree: Tree, rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
 ) -> TreeSettings:
-    """Choose the penalty of cost-complexity pruning or of pruning by utility."""
-    rule = penalty_rule(settings)
-    assert rule is not None, "both prune by penalties"
-    candidates = penalty_candidates(tree, rule.node_alphas(tree))
-    # A choice of 0 must not read as "choose" again; no penalty lies between 0 and tiny.
-    penalty = max(_chosen_by_folds(candidates, rows, settings, groups, rule), _TINY)
-    if settings.pruning == "utility":
-        return replace(settings, penalties=candidates, utility_gain=penalty)
-    return replace(settings, penalties=candidates, ccp_alpha=penalty)
+    """Choose the penalty of CART's pruning, or of pruning by utility, by trees of folds."""
+    rule = PenaltyRule(settings)
+    penalties = penalty_candidates(tree, rule.node_alphas(tree))
+    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
+    sums = np.zeros((len(penalties), 3))
+    for fold in np.unique(fold_of[fold_of >= 0]):
+        train, test = split_rows(rows, fold_of == fold)
+        if train.total_weight:
+            sums += rule.fold_sums(grow_unpruned(train, settings), [test], penalties)[0]
+    return replace(settings, penalties=penalties, penalty=rule.choose(penalties, sums))
 
 
-@dataclass(frozen=True, eq=False)
-class _SizeRule:
-    """The smallest tree within the margin, for pruning="auto".
+@dataclass(frozen=True)
+class PenaltyRule:
+    """How the penalty per leaf of a pruning is chosen from tests of the trees of folds.
 
-    - `node_alphas`: the penalty at which each inner node of a tree is cut.
-    - `fold_sums`: sums over each set of test rows, one line per penalty; those of folds add up.
-    - `choose`: the best of some penalties by their sums.
+    For pruning="auto" it gives the smallest tree within the margin, for CART's pruning and that by
+    utility the smallest one whose error is close to the least.
     """
 
     settings: TreeSettings
 
     def node_alphas(self, tree: Tree) -> FloatArray:
-        families = _families(self.settings, self.settings.max_leaves or 0)
-        return families[self.settings.family](tree)
-
-    def fold_sums(
-        self, tree: Tree, tests: Sequence[TrainingRows], penalties: FloatArray
-    ) -> list[FloatArray]:
-        costs = self.settings.rule
-        sums = fold_sums(tree, tests, self.node_alphas(tree), penalties, costs)
-        return [each * unit_of_costs(tree, costs) for each in sums]
-
-    def choose(self, penalties: FloatArray, sums: FloatArray) -> float:
-        return choose_penalty(penalties, sums, self.settings.wanted_size.margin)
-
-
-@dataclass(frozen=True, eq=False)
-class _ErrorRule:
-    """The smallest tree whose error is close to the least, for CART's and utility's pruning."""
-
-    settings: TreeSettings
-    spread: float
-
-    def node_alphas(self, tree: Tree) -> FloatArray:
-        if self.settings.pruning == "utility":
+        """Return the penalty at which each inner node of a tree is cut."""
+        settings = self.settings
+        if settings.pruning == "auto":
+            return _families(settings, settings.max_leaves or 0)[settings.family](tree)
+        if settings.pruning == "utility":
             return utility_alphas(tree)
-        return cost_complexity_alphas(tree, self.settings.rules.criterion)
+        return cost_complexity_alphas(tree, settings.rules.criterion)
+
+    def cut(self, tree: Tree, penalty: float | None) -> Tree:
+        """Prune a tree by a penalty, which was given or chosen before."""
+        assert penalty is not None
+        return cut(tree, self.node_alphas(tree) <= penalty)
 
     def fold_sums(
         self, tree: Tree, tests: Sequence[TrainingRows], penalties: FloatArray
     ) -> list[FloatArray]:
+        """Return sums over each set of test rows, one line per penalty; those of folds add up."""
         alphas, costs = self.node_alphas(tree), self.settings.rule
-        return [_errors_along(tree, test, alphas, penalties, costs) for test in tests]
+        if self.settings.pruning == "auto":
+            sums = fold_sums(tree, tests, alphas, penalties, costs)
+            return [each * unit_of_costs(tree, costs) for each in sums]
+        found = []
+        for test in tests:
+            counts = count_nodes(tree, test)
+            errors = sums_along(tree, alphas, penalties, decision_costs(tree, counts, costs))
+            found.append(np.column_stack([errors, np.full(len(penalties), counts[0].sum())]))
+        return found
 
     def choose(self, penalties: FloatArray, sums: FloatArray) -> float:
-        return _largest_within(penalties, sums, self.spread)
+        """Return the best of the penalties by their sums over test rows.
 
-
-PenaltyRule = _SizeRule | _ErrorRule
-"""How the penalty per leaf of a pruning is chosen from tests of the trees of folds."""
-
-
-def penalty_rule(settings: TreeSettings) -> PenaltyRule | None:
-    """Return the rule of a pruning by weakest links; None for other prunings."""
-    if settings.pruning == "auto":
-        return _SizeRule(settings)
-    if settings.pruning in _SPREADS:
-        return _ErrorRule(settings, _SPREADS[settings.pruning])
-    return None
+        As in CART, errors (with costs: mean costs) within one standard error of the least are
+        close. Errors of nested trees on the same rows rise and fall together, so half of one
+        distinguishes them, too, in pruning by utility.
+        """
+        if self.settings.pruning == "auto":
+            return choose_penalty(penalties, sums, self.settings.wanted_size.margin)
+        tested = float(sums[0, 2])
+        if tested == 0:
+            return 0.0
+        rates, squares = sums[:, 0] / tested, sums[:, 1] / tested
+        error = np.sqrt(np.maximum(squares - rates**2, 0.0) / tested)
+        best, spread = int(rates.argmin()), 0.5 if self.settings.pruning == "utility" else 1.0
+        within = np.flatnonzero(rates <= rates[best] + spread * error[best])
+        return float(penalties[within[-1]])
 
 
 def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
@@ -588,11 +562,15 @@ def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
     if 0 < rules.min_samples_leaf < 1:  # a share, rounded up to rows as elsewhere
         least = float(np.ceil(rules.min_samples_leaf * rows.total_weight))
         rules = replace(rules, min_samples_leaf=least)
-    per_class = _weights_at_costs(rows, settings)
-    if per_class is None:
-        tree = grow(rows, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
-    else:
-        tree = _grow_at_costs(rows, rules, per_class, settings)
+    per_class, growing = _weights_at_costs(rows, settings), rows
+    if per_class is not None:
+        growing = rows.with_weights(rows.row_weights * per_class[rows.labels])
+        # The least weight is of rows of the lightest class, which could hardly be split off else.
+        lightest = float(per_class[per_class > 0].min())
+        rules = replace(rules, min_samples_leaf=rules.min_samples_leaf * lightest)
+    tree = grow(growing, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
+    if per_class is not None:
+        tree = recount(tree, rows)
     return collapse(tree) if settings.collapse else tree
 
 
@@ -609,21 +587,6 @@ def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> NDArray[np.
     totals: NDArray[np.float64] = np.bincount(rows.labels, own, rows.n_classes).astype(float)
     per_class = rule.class_weights(totals)
     return None if np.ptp(per_class) < 1e-12 else per_class
-
-
-def _grow_at_costs(
-    rows: TrainingRows, rules: GrowthRules, per_class: NDArray[np.float64], settings: TreeSettings
-) -> Tree:
-    """Choose splits by weighted rows, then count the rows as they are.
-
-    The least weight is of rows of the lightest class: otherwise they could hardly be split off.
-    """
-    own = rows.row_weights
-    weighted = rows.with_weights(own * per_class[rows.labels])
-    lightest = float(per_class[per_class > 0].min())
-    rules = replace(rules, min_samples_leaf=rules.min_samples_leaf * lightest)
-    tree = grow(weighted, rules, n_threads=settings.n_threads, keep_order=settings.keep_order)
-    return recount(tree, rows)
 
 
 def check_max_features(max_features: object) -> None:
@@ -663,54 +626,3 @@ def _build_by_reduced_error(
     growing, held_out = split_rows(rows, hold_out(rows.labels, seed=settings.seed, groups=groups))
     tree = prune_reduced_error(grow_unpruned(growing, settings), held_out, settings.rule)
     return recount(tree, rows)
-
-
-def _chosen_by_folds(
-    candidates: NDArray[np.float64],
-    rows: TrainingRows,
-    settings: TreeSettings,
-    groups: NDArray[Any] | None,
-    rule: PenaltyRule,
-) -> float:
-    """Return the penalty that the trees of the folds choose among the candidates."""
-    fold_of = fold_numbers(rows.labels, settings.cv, seed=settings.seed, groups=groups)
-    sums = np.zeros((len(candidates), 3))
-    for fold in np.unique(fold_of[fold_of >= 0]):
-        train, test = split_rows(rows, fold_of == fold)
-        if train.total_weight:
-            sums += rule.fold_sums(grow_unpruned(train, settings), [test], candidates)[0]
-    return rule.choose(candidates, sums)
-
-
-def _largest_within(
-    candidates: NDArray[np.float64], sums: NDArray[np.float64], spread: float
-) -> float:
-    """Return the largest penalty whose cross-validated error is close to the least error.
-
-    As in CART, the errors of all rows give the error rate and its standard error (with costs: the
-    mean cost and its standard error). Within one standard error (half of one for utility) is close.
-    """
-    tested = float(sums[0, 2])
-    if tested == 0:
-        return 0.0
-    rates, squares = sums[:, 0] / tested, sums[:, 1] / tested
-    error = np.sqrt(np.maximum(squares - rates**2, 0.0) / tested)
-    best = int(rates.argmin())
-    within = np.flatnonzero(rates <= rates[best] + spread * error[best])
-    return float(candidates[within[-1]])
-
-
-def _errors_along(
-    tree: Tree,
-    test: TrainingRows,
-    node_alphas: NDArray[np.float64],
-    candidates: NDArray[np.float64],
-    rule: CostRule | None,
-) -> NDArray[np.float64]:
-    """Return the test errors (costs and squared costs) and rows of the tree cut at each penalty.
-
-    All nodes are counted once.
-    """
-    counts = count_nodes(tree, test)
-    total = sums_along(tree, node_alphas, candidates, decision_costs(tree, counts, rule))
-    return np.column_stack([total, np.full(len(candidates), counts[0].sum())])

@@ -154,6 +154,11 @@ class DecidingModel:
     cost: FloatArray | None
     seen: SeenRows | None
     seen_later: tuple[SeenRows, ...] = ()
+    probabilities: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
+        return dict(self.__dict__)
 
     def encode(
         self, X: Any, *, estimator: str = "model", for_routing: bool = False, warn: bool = True
@@ -173,17 +178,14 @@ class DecidingModel:
                 f"{counts}. Correct them, or set unseen='mixture' or 'stop'."
             )
         if table.unseen_counts and warn:
-            self._warn_of_unseen(table.unseen_counts)
+            found = [repr(name) for name in self.tested_columns if name in table.unseen_counts]
+            if found:  # without numbers, so that Python shows it once in a cross-validation
+                warn_caller(
+                    "X has categories that were not there in training, in column"
+                    f"{'s' if len(found) > 1 else ''} {listed(found)}; they {self.unseen_path}.",
+                    UnseenCategoryWarning,
+                )
         return table
-
-    def _warn_of_unseen(self, unseen_counts: dict[str, int]) -> None:
-        found = [repr(name) for name in self.tested_columns if name in unseen_counts]
-        if found:  # without numbers, so that Python shows it once in a cross-validation
-            warn_caller(
-                "X has categories that were not there in training, in column"
-                f"{'s' if len(found) > 1 else ''} {listed(found)}; they {self.unseen_path}.",
-                UnseenCategoryWarning,
-            )
 
     @property
     def tested_columns(self) -> list[str]:
@@ -306,10 +308,6 @@ class TreeModel(DecidingModel):
             f"TreeModel of {leaves_in_words(self.tree.n_leaves)} for classes {self.class_names}; "
             f"levels from {self.evidence.source}{state}"
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        _ = self.probabilities  # a pickle holds the numbers, whatever becomes of the estimate
-        return dict(self.__dict__)
 
     # ---- rows to leaves --------------------------------------------------------------------------
 
@@ -476,12 +474,16 @@ class TreeModel(DecidingModel):
     ) -> LeafTable:
         """Return one row per leaf; the parameters are those of `TreeClassifier.leaves`."""
         check_choice("guarantee", guarantee, (None, "simultaneous"))
-        if guarantee is not None:
+        if guarantee is None:
+            self.node_levels(method)
+        else:
             self.held_out_rows("guarantee='simultaneous'")
-            _check_wanted(level, confidence, utility)
+        check_number("level", level, low=0, high=1, open_low=True)
+        for name, wanted in (("confidence", confidence), ("utility", utility)):
+            if wanted is not None:
+                check_number(name, wanted, low=0, high=1)
+        if guarantee is not None:
             return guaranteed_table(self, level, confidence, utility)
-        self.node_levels(method)
-        _check_wanted(level, confidence, utility)
         return leaf_table(self, level=level, confidence=confidence, utility=utility, method=method)
 
     def splits(self) -> SplitTable:
@@ -537,17 +539,16 @@ class TreeModel(DecidingModel):
             n_equal=equal.n_equal,
             stated_new=not can_tell,
         )
-        return self._same_numbers(replace(self, held_out=held_out))
+        return self._with("probabilities", "_node_levels", held_out=held_out)
 
     def with_seen(self, seen: SeenRows | None) -> Self:
         """Return the same model with fingerprints of the rows of its fit."""
-        return self._same_numbers(replace(self, seen=seen))
+        return self._with("probabilities", "_node_levels", seen=seen)
 
-    def _same_numbers(self, other: Self) -> Self:
-        """Give another model what this one has computed; it differs in no part of that."""
-        for name in ("probabilities", "_node_levels"):
-            if name in self.__dict__:
-                other.__dict__[name] = self.__dict__[name]
+    def _with(self, *computed: str, **parts: Any) -> Self:
+        """Return the model with other parts, and what has been computed from none of them."""
+        other, known = replace(self, **parts), self.__dict__
+        other.__dict__.update({name: known[name] for name in computed if name in known})
         return other
 
     def refuse_seen(self, rows: TrainingRows) -> tuple[SeenRows, EqualRows] | None:
@@ -696,9 +697,7 @@ class TreeModel(DecidingModel):
 
     def with_evidence(self, evidence: Evidence) -> Self:
         """Return the same model with other evidence of its levels."""
-        other = replace(self, evidence=evidence)
-        other.__dict__["probabilities"] = self.probabilities
-        return other
+        return self._with("probabilities", evidence=evidence)
 
     def with_cost(self, cost: Any) -> Self:
         """Return the same tree, decided by other costs; None for equal ones.
@@ -707,8 +706,7 @@ class TreeModel(DecidingModel):
         with the probability that the evidence gives to this class.
         """
         checked = None if cost is None else cost_rule(cost, self.classes).cost
-        other = replace(self, cost=checked)
-        other.__dict__["probabilities"] = self.probabilities
+        other = self._with("probabilities", cost=checked)
         accuracy = self.evidence.accuracy
         if accuracy is None:
             return other
@@ -731,7 +729,7 @@ class TreeModel(DecidingModel):
         Cross-fitted levels are kept if all nodes predict the same class as before. Otherwise they
         have to be computed again.
         """
-        other = replace(self, leaf_estimate=find_estimate(leaf_estimate))
+        other = self._with(leaf_estimate=find_estimate(leaf_estimate))
         if self.evidence.source != "cross_fit" or not self.has_levels:
             return other
         if not np.array_equal(self.predicted_classes, other.predicted_classes):
@@ -851,13 +849,6 @@ class TreeModel(DecidingModel):
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
         model.__dict__["probabilities"] = probabilities
         return model
-
-
-def _check_wanted(level: float, confidence: float | None, utility: float | None) -> None:
-    check_number("level", level, low=0, high=1, open_low=True)
-    for name, wanted in (("confidence", confidence), ("utility", utility)):
-        if wanted is not None:
-            check_number(name, wanted, low=0, high=1)
 
 
 def _updated_rows(header: dict[str, Any], tree: Tree) -> float:
