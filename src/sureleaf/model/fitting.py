@@ -1,6 +1,6 @@
 """From rows to a fitted model: grow, collapse, choose how much to prune, prune, count.
 
-`fit_model` reads `fit_tree`, which reads `_build_by_penalty`: there each step is one line.
+`fit_model` reads `fit_tree`: there each step is one line.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,6 @@ from sureleaf.model.size_selection import (
     MARGIN,
     NodeAlphas,
     SizeCurve,
-    SizeSelection,
     WantedSize,
     best_first_alphas,
     choose_penalty,
@@ -33,7 +32,6 @@ from sureleaf.model.size_selection import (
     n_tested_parts,
     penalty_candidates,
     select_sizes,
-    unit_of_costs,
 )
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import ESTIMATES, LeafEstimate, sized_estimate
@@ -312,7 +310,16 @@ def fit_tree(
     if settings.pruning == "reduced_error":
         tree = _build_by_reduced_error(growing, settings, groups)
     else:
-        tree, settings = _build_by_penalty(growing, settings, groups)
+        keep_order = settings.keep_order or settings.chooses_penalty
+        tree = grow_unpruned(growing, replace(settings, keep_order=keep_order))
+        if settings.chooses_penalty and settings.pruning == "auto":
+            settings = _with_selected_sizes(tree, growing, [settings], groups)[0]
+        elif settings.chooses_penalty:
+            settings = _with_chosen_penalty(tree, growing, settings, groups)
+        if settings.pruning == "pessimistic":
+            tree = prune_pessimistic(tree, growing, confidence_factor=settings.confidence_factor)
+        elif settings.pruning is not None:
+            tree = PenaltyRule(settings).cut(tree, settings.penalty)
     tree = merge_if_wanted(tree, settings)
     return (tree if counted is rows else recount(tree, counted)), settings, counted
 
@@ -392,23 +399,6 @@ def trees_at_once(n_rows: int, n_columns: int, n_threads: int) -> int:
     return n_threads if is_small else min(2, n_threads)
 
 
-def _build_by_penalty(
-    rows: TrainingRows, settings: TreeSettings, groups: NDArray[Any] | None
-) -> tuple[Tree, TreeSettings]:
-    """Grow a tree and prune it, by a penalty per leaf unless the pruning is pessimistic."""
-    keep_order = settings.keep_order or settings.chooses_penalty
-    tree = grow_unpruned(rows, replace(settings, keep_order=keep_order))
-    if settings.chooses_penalty and settings.pruning == "auto":
-        settings = _with_selected_sizes(tree, rows, [settings], groups)[0]
-    elif settings.chooses_penalty:
-        settings = _with_chosen_penalty(tree, rows, settings, groups)
-    if settings.pruning == "pessimistic":
-        tree = prune_pessimistic(tree, rows, confidence_factor=settings.confidence_factor)
-    elif settings.pruning is not None:
-        tree = PenaltyRule(settings).cut(tree, settings.penalty)
-    return tree, settings
-
-
 def merge_if_wanted(tree: Tree, settings: TreeSettings) -> Tree:
     """Merge leaves below `min_confidence`, if the settings have one."""
     if settings.min_confidence is None:
@@ -437,20 +427,23 @@ def _with_selected_sizes(
         rule=settings.rule,
         n_at_once=n_at_once,
     )
-    return [_with_selection(*pair) for pair in zip(every, selections, strict=True)]
-
-
-def _with_selection(settings: TreeSettings, selection: SizeSelection) -> TreeSettings:
-    if settings.chooses_strength:
-        estimate = sized_estimate(settings.rule, selection.strength)
-        settings = replace(settings, leaf_estimate=estimate, chooses_strength=False)
-    return replace(
-        settings,
-        family=selection.family,
-        penalty=selection.alpha,
-        penalties=selection.penalties,
-        size_curve=selection.curve,
-    )
+    resolved = []
+    for each, selection in zip(every, selections, strict=True):
+        estimate = each.leaf_estimate
+        if each.chooses_strength:
+            estimate = sized_estimate(each.rule, selection.strength)
+        resolved.append(
+            replace(
+                each,
+                leaf_estimate=estimate,
+                chooses_strength=False,
+                family=selection.family,
+                penalty=selection.alpha,
+                penalties=selection.penalties,
+                size_curve=selection.curve,
+            )
+        )
+    return resolved
 
 
 def _fold_rounds(
@@ -525,8 +518,7 @@ class PenaltyRule:
         """Return sums over each set of test rows, one line per penalty; those of folds add up."""
         alphas, costs = self.node_alphas(tree), self.settings.rule
         if self.settings.pruning == "auto":
-            sums = fold_sums(tree, tests, alphas, penalties, costs)
-            return [each * unit_of_costs(tree, costs) for each in sums]
+            return fold_sums(tree, tests, alphas, penalties, costs)
         found = []
         for test in tests:
             counts = count_nodes(tree, test)

@@ -372,10 +372,7 @@ def _part_of(fold_of: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def choose_penalty(candidates: FloatArray, sums: FloatArray, margin: float) -> float:
-    """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds.
-
-    With costs, the sums must be in the unit of `unit_of_costs`.
-    """
+    """Return the penalty of the smallest tree within the margin, given `fold_sums` of folds."""
     return float(candidates[_smallest_within(_mean_loss(sums), margin)])
 
 
@@ -398,12 +395,13 @@ def fold_sums(
 ) -> list[FloatArray]:
     """For each test and penalty: cost, squared cost, log loss and weight of the rows, summed.
 
-    All nodes are counted once; a node counts for the penalties at which it is a leaf.
+    All nodes are counted once; a node counts for the penalties at which it is a leaf. Costs are in
+    the unit of `unit_of_costs`.
     """
     counts = np.array([count_nodes(tree, test) for test in tests])
     per_node = _node_sums(tree, counts, SHRINKAGES[-1:], rule)
     sums = sums_along(tree, node_alphas, candidates, per_node)
-    return np.split(sums, len(tests), axis=1)
+    return [each * unit_of_costs(tree, rule) for each in np.split(sums, len(tests), axis=1)]
 
 
 def _node_sums(
