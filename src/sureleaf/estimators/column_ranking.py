@@ -115,11 +115,18 @@ def rank_columns(
             Schema((column,), True), ArrayColumns((table.columns[index],)), table.n_rows
         )
         rows = TrainingRows(part, labels, len(classes))
-        tree = _split_once(rows)
-        model = _one_split_model(tree, rows, levels_from)
+        tree = grow(rows, _ONE_SPLIT)
+        model = TreeModel(
+            part.schema,
+            np.arange(len(classes)),
+            tree,
+            LeafCounts.of_tree(tree),
+            Laplace(),
+            evidence=Evidence(levels_from),
+        )
         if levels_from == "cross_fit":
-            fold_of = fold_numbers(rows.labels, cv, seed=seed)
-            model = _cross_fitted(model, rows, fold_of, n_threads)
+            parts = FoldRows(rows, fold_numbers(labels, cv, seed=seed))
+            model = _cross_fitted(model, parts, n_threads)
         levels = model.levels(method=method)
         measured.append((tree.n_leaves, *levels, *_impurities(tree, rows)))
         splits.append(_split_in_words(model))
@@ -141,33 +148,14 @@ and the decimals that count. Utilities of columns that do not change the predict
 in the fourth decimal; among them the gain ratio decides."""
 
 
-def _split_once(rows: TrainingRows) -> Tree:
-    return grow(rows, _ONE_SPLIT)
-
-
-def _one_split_model(tree: Tree, rows: TrainingRows, levels_from: str) -> TreeModel:
-    return TreeModel(
-        schema=rows.table.schema,
-        classes=np.arange(rows.n_classes),
-        tree=tree,
-        leaf_counts=LeafCounts.of_tree(tree),
-        leaf_estimate=Laplace(),
-        evidence=Evidence(levels_from),
-    )
-
-
-def _cross_fitted(
-    model: TreeModel, rows: TrainingRows, fold_of: NDArray[np.int64], n_threads: int
-) -> TreeModel:
-    parts = FoldRows(rows, fold_of)
+def _cross_fitted(model: TreeModel, parts: FoldRows, n_threads: int) -> TreeModel:
+    parts.rows.sort(n_threads)
     folds = parts.every_fold()
-    rows.sort(n_threads)
     with thread_map(n_threads) as run:
-        trees = list(run(_split_once, [parts.without([fold]) for fold in folds]))
-    out_of_fold = predict_out_of_fold(
-        parts, dict(zip(folds, trees, strict=True)), model.leaf_estimate
-    )
-    return levels_of_rounds(model, rows, [out_of_fold])
+        grown = run(lambda fold: grow(parts.without([fold]), _ONE_SPLIT), folds)
+        trees = dict(zip(folds, grown, strict=True))
+    out_of_fold = predict_out_of_fold(parts, trees, model.leaf_estimate)
+    return levels_of_rounds(model, parts.rows, [out_of_fold])
 
 
 _SHOWN_BRANCHES = 12

@@ -401,20 +401,20 @@ class TreeModel(DecidingModel):
         evidence = self.evidence
         if evidence.source == "training":
             return self._paper_levels("mle")
-        is_honest = evidence.source == "honest"
-        accuracy, strength = evidence.accuracy, evidence.strength
-        concentration = evidence.concentration
-        if is_honest:
+        if evidence.source == "honest":
             accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
             concentration = honest_concentration(self.tree, self.predicted_classes)
+            evidence = replace(
+                evidence, accuracy=accuracy, strength=strength, concentration=concentration
+            )
         return levels_of_accuracy(
             self.tree.class_counts,
             self.node_rows,
             self.probabilities,
-            cast(FloatArray, accuracy),
-            cast(FloatArray, strength),
-            concentration=concentration,
-            from_counts=is_honest,
+            cast(FloatArray, evidence.accuracy),
+            cast(FloatArray, evidence.strength),
+            concentration=evidence.concentration,
+            from_counts=evidence.source == "honest",
             rule=self.rule,
             confidence_error=evidence.confidence_error,
         )
@@ -798,10 +798,9 @@ class TreeModel(DecidingModel):
             "leaf_counts/squares": self.leaf_counts.squares,
         }
         header = {**fitted_header(self, levels_from=self.evidence.source), "levels": None}
-        if self.held_out is not None:
-            header["held_out"] = self.held_out.to_plain()
-        if self.seen is not None:
-            header["seen"] = self.seen.to_plain()
+        for name in ("held_out", "seen"):
+            if getattr(self, name) is not None:
+                header[name] = getattr(self, name).to_plain()
         if self.seen_later:
             header["seen_later"] = [part.to_plain() for part in self.seen_later]
         if self.evidence.n_updated:
@@ -840,10 +839,9 @@ class TreeModel(DecidingModel):
                 state, tree, source=source, from_counts=is_counted, rule=model.rule
             )
             if source == "cross_fit":
-                evidence = evidence_from(known, levels)
                 stability = Stability.from_plain(known.get("stability"), tree)
-                n_updated = model.evidence.n_updated
-                evidence = replace(evidence, stability=stability, n_updated=n_updated)
+                of_rounds = _evidence_of_rounds(known, levels)
+                evidence = replace(model.evidence, stability=stability, **of_rounds)
                 model = replace(model, evidence=evidence)
             model.__dict__["_node_levels"] = levels
         # Numbers of the file, so that a model predicts bit by bit as the one that was saved.
@@ -867,18 +865,16 @@ def _seen_later(written: Any) -> tuple[SeenRows, ...]:
     return cast(tuple[SeenRows, ...], parts)
 
 
-def evidence_from(known: dict[str, Any], levels: NodeLevels) -> Evidence:
-    """Restore the evidence of cross-fitted levels."""
+def _evidence_of_rounds(known: dict[str, Any], levels: NodeLevels) -> dict[str, Any]:
     n_rounds, concentration = known.get("rounds"), known.get("concentration")
     if type(n_rounds) is not int or n_rounds < 1:
         raise Damaged("its levels are averaged over no rounds")
     if not isinstance(concentration, int | float) or not 0 < concentration < np.inf:
         raise Damaged("the concentration of its errors is not a number of rows")
-    return Evidence(
-        "cross_fit",
-        levels.utility if levels.accuracy is None else levels.accuracy,  # None with one class
-        levels.trials,
-        levels.confidence_error,
-        n_rounds,
-        float(concentration),
-    )
+    return {
+        "accuracy": levels.utility if levels.accuracy is None else levels.accuracy,  # one class
+        "strength": levels.trials,
+        "confidence_error": levels.confidence_error,
+        "n_rounds": n_rounds,
+        "concentration": float(concentration),
+    }
