@@ -17,6 +17,7 @@ from sureleaf.reproduce import Basis, chawla2006
 from sureleaf.reproduce.chawla2006 import text
 from sureleaf.reproduce.chawla2006.experiment import (
     BASELINE,
+    FLOOR,
     MEASURES,
     METHODS,
     PAIRS,
@@ -96,7 +97,7 @@ def test_the_measures_are_those_of_trees_fitted_by_hand(experiment, directory, m
         p = tree.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])
         values.append(
             [
-                measures.nce(y[test], p, floor=experiment.floor),
+                measures.nce(y[test], p, floor=FLOOR),
                 measures.quadratic_loss(y[test], p),
                 measures.zero_one_loss(y[test], p),
                 measures.auc(y[test], p),
@@ -136,7 +137,7 @@ def test_correlations_are_over_methods_and_data_sets(experiment):
 def test_a_zero_counted_as_implied_gives_the_printed_figure(replication):
     result = replication.experiment.result("phoneme", BASELINE)
     implied = replication.implied_floor("phoneme", BASELINE)
-    finite = result.nce + result.zeros * math.log(replication.experiment.floor)
+    finite = result.nce + result.zeros * math.log(FLOOR)
     nats = finite - result.zeros * math.log(implied)
     assert nats == pytest.approx(max(TABLE_3["phoneme", "NCE", BASELINE] * math.log(10), finite))
     assert replication.implied_floor("phoneme", "unpruned, Laplace") is None

@@ -101,7 +101,7 @@ def test_a_learner_with_a_seed_of_its_own_is_evaluated_as_by_evaluate():
     X, y = rows()
     tree = TreeClassifier.c45(random_state=3, n_jobs=1)
     study = small_study(data=[DataSet("first", X=X, y=y)], learners=[Learner("tree", tree)])
-    seed = study.split_seed(study.data[0])
+    seed = study.definition.split_seed(study.data[0].name)
     whole = evaluate(tree, X, y, design=KFold(3), random_state=seed)
     for cell in study.cells():
         found = Calculator(study).compute(cell)
@@ -668,7 +668,8 @@ def test_the_hash_of_rows_is_that_of_their_values():
     assert DataSet("d", X=X + 1e-12, y=y).digest != first
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     assert DataSet("d", X=frame, y=y).digest == DataSet("d", X=frame.copy(), y=y).digest
-    assert json.dumps(small_study().definition()) == json.dumps(small_study().definition())
+    first, second = (small_study().definition.to_dict() for _ in range(2))
+    assert json.dumps(first) == json.dumps(second)
 
 
 # ---- PostgreSQL ----------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from sureleaf.evaluation.intervals import (
     Estimate,
     MeanOverSplits,
     corrected_resampled,
-    group_members,
+    of_drawn_units,
 )
 from sureleaf.evaluation.measures.ranking import delong_covariance, delong_interval
 from sureleaf.levels.intervals import Interval, clopper_pearson, normal_reach, wilson
@@ -242,26 +242,20 @@ def mcnemar(
     low, high = _invert_score(
         lambda delta: _tango_score(only_first, only_second, n, delta), difference, level
     )
+    smaller = min(only_first, only_second)  # among so many fair tosses
+    upto = float(bdtr(smaller, discordant, 0.5)) if discordant else 1.0
+    below = float(bdtr(smaller - 1, discordant, 0.5)) if smaller else 0.0
     return DifferenceTest(
         difference=difference,
         low=low,
         high=high,
-        p_value=_binomial_p(min(only_first, only_second), discordant, exact),
+        p_value=min(1.0, 2 * upto if exact else upto + below),
         statistic=(only_first - only_second) / math.sqrt(discordant) if discordant else 0.0,
         standard_error=math.sqrt(discordant) / n,
         method=f"McNemar, {'exact' if exact else 'mid-p'}; Tango's interval",
         level=level,
         assumption=THESE_MODELS,
     )
-
-
-def _binomial_p(smaller: int, discordant: int, exact: bool) -> float:
-    """Return the two-sided p-value of ``smaller`` successes in ``discordant`` fair tosses."""
-    if discordant == 0:
-        return 1.0
-    upto = float(bdtr(smaller, discordant, 0.5))
-    below = float(bdtr(smaller - 1, discordant, 0.5)) if smaller else 0.0
-    return min(1.0, 2 * upto if exact else upto + below)
 
 
 def _tango_score(b: int, c: int, n: int, delta: float) -> float:
@@ -551,20 +545,15 @@ def bootstrap_difference(
     (0.11, True)
     """
     check_level(level)
-    members = group_members(n_rows, groups)
-    n_units = len(members) if members else n_rows
+    of_units, n_units = of_drawn_units(statistic, n_rows, groups)
     if n_units < 2:
         raise InvalidArgumentError(
             f"The bootstrap needs at least two rows (or groups) to draw from; got {n_units}."
         )
-
-    def at(units: NDArray[np.int64]) -> float:
-        rows = np.concatenate([members[unit] for unit in units]) if members else units
-        return float(statistic(rows))
-
     generator = np.random.default_rng(random_state)
-    value = at(np.arange(n_units))
-    drawn = np.array([at(generator.integers(n_units, size=n_units)) for _ in range(n_resamples)])
+    value = float(of_units(np.arange(n_units)))
+    draws = (generator.integers(n_units, size=n_units) for _ in range(n_resamples))
+    drawn = np.array([float(of_units(units)) for units in draws])
     drawn = drawn[np.isfinite(drawn)]
     # Resampling n units understates a variance by (n - 1)/n, and n - 1 degrees estimate it.
     shrunk = float(drawn.std(ddof=1)) if drawn.size > 1 else math.nan
@@ -578,9 +567,9 @@ def bootstrap_difference(
         p_value=2 * float(stdtr(n_units - 1, -abs(t))),
         statistic=t,
         standard_error=standard_error,
-        method="paired bootstrap" + (" of groups" if members else ""),
+        method="paired bootstrap" + ("" if groups is None else " of groups"),
         level=level,
-        assumption=THESE_GROUPS if members else THESE_MODELS,
+        assumption=THESE_MODELS if groups is None else THESE_GROUPS,
     )
 
 

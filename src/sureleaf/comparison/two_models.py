@@ -349,15 +349,16 @@ def compare_independent(
     ):
 
         def of_rates(*, pooled: bool) -> DifferenceTest:
-            (count1, n1), (count2, n2) = (_counts(one, measure) for one in (a, b))
-            return compare_rates(count1 / n1, n1, count2 / n2, n2, pooled=pooled, level=level)
+            first, second = (_rate(one, measure) for one in (a, b))
+            return compare_rates(*first, *second, pooled=pooled, level=level)
 
         by_name = {"z_pooled": partial(of_rates, pooled=True), "z": partial(of_rates, pooled=False)}
         tests = by_name | tests
     return tests[_check_method(method, tests, f"{measure.name} on independent rows")]()
 
 
-def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
+def _rate(evaluation: Evaluation, measure: Measure) -> tuple[float, int]:
+    """Return the rate on the test rows of a hold-out, and the rows that it is counted among."""
     assert measure.counted is not None
     cells = evaluation.slice_of(evaluation.worked[0])
     counted, among = measure.counted(evaluation.scored(cells))
@@ -366,7 +367,8 @@ def _counts(evaluation: Evaluation, measure: Measure) -> tuple[int, int]:
             f"{measure.name} of {evaluation.estimator} has no rows to count among. Compare "
             "accuracy, or use a larger test set."
         )
-    return int((counted & among).sum()), int(among.sum())
+    n = int(among.sum())
+    return int((counted & among).sum()) / n, n
 
 
 def difference_of_estimates(first: Estimate, second: Estimate, name: str) -> DifferenceTest:

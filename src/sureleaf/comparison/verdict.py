@@ -277,7 +277,9 @@ def sentence(comparison: Comparison, first: str, second: str, *, detect_origin: 
 def _numbers(comparison: Comparison) -> str:
     scale, unit, points = _scale(comparison)
     half_width = scale * (comparison.high - comparison.low) / 2
-    digits = _digits(half_width)
+    digits = 4  # else as many as give an interval of this half-width two digits
+    if 0 < half_width < math.inf:
+        digits = min(max(1 - math.floor(math.log10(half_width) + 1e-9), 1), 6)
     one, other = (f"{scale * value:.{digits}f}{unit}" for value in comparison.values)
     size = f"{scale * abs(comparison.difference):.{digits}f}{points}"
     direction = "higher" if comparison.difference >= 0 else "lower"
@@ -294,16 +296,8 @@ def _numbers(comparison: Comparison) -> str:
 def _scale(comparison: Comparison) -> tuple[float, str, str]:
     """Return the factor, the unit of values and the unit of differences."""
     measure = NAMED.get(comparison.measure)
-    if measure is not None and measure.counted is not None:
-        return 100.0, " %", " percentage points"
-    return 1.0, "", ""
-
-
-def _digits(half_width: float) -> int:
-    """Return the decimals with which an interval of this half-width has two digits."""
-    if not 0 < half_width < math.inf:
-        return 4
-    return min(max(1 - math.floor(math.log10(half_width) + 1e-9), 1), 6)
+    is_rate = measure is not None and measure.counted is not None
+    return (100.0, " %", " percentage points") if is_rate else (1.0, "", "")
 
 
 def _amount(comparison: Comparison, difference: float) -> str:
@@ -324,48 +318,38 @@ def _claim(comparison: Comparison, first: str, second: str) -> str:
 
 
 def _next_step(comparison: Comparison, detect_origin: str) -> str:
-    if comparison.margin > 0:
-        return _rows_for_margin(comparison)
+    margin, power = comparison.margin, f"with a power of {100 * PLANNED_POWER:g} %"
+    planned = _amount(comparison, abs(comparison.detect))
     if comparison.rows_needed is None and not comparison.has_enough_rows:
-        return ""
-    goal = f"finding a true difference of {_amount(comparison, comparison.detect)}"
-    goal += f" ({detect_origin})" if detect_origin else ""
-    goal += f" with a power of {100 * PLANNED_POWER:g} %"
-    if comparison.has_enough_rows:
-        return f"There are enough rows for {goal}; the true difference is probably smaller."
-    return f"{_rows_and_repeats(comparison)} are needed for {goal}."
-
-
-def _rows_for_margin(comparison: Comparison) -> str:
-    is_narrow = (comparison.high - comparison.low) / 2 <= comparison.margin
-    is_near = abs(abs(comparison.difference) - comparison.margin) <= comparison.margin / 2
+        where = "The difference lies on the margin, so no number of rows is likely to decide."
+        return where if margin > 0 else ""
+    if margin == 0:
+        goal = f"finding a true difference of {planned}"
+        goal += f" ({detect_origin}) {power}" if detect_origin else f" {power}"
+        if comparison.has_enough_rows:
+            return f"There are enough rows for {goal}; the true difference is probably smaller."
+        return f"{_rows_and_repeats(comparison)} are needed for {goal}."
     if comparison.has_enough_rows:  # for a difference that the caller gave
-        planned = _amount(comparison, abs(comparison.detect))
         return (
             f"There are enough rows if the true difference were {planned}; it seems to be closer "
             "to the margin."
         )
-    if comparison.rows_needed is None:
-        return "The difference lies on the margin, so no number of rows is likely to decide."
+    is_narrow = (comparison.high - comparison.low) / 2 <= margin
     text = (
         "The interval is narrower than the margin and contains it, so the true difference seems to "
         "be close to the margin. "
-        if is_narrow and is_near
+        if is_narrow and abs(abs(comparison.difference) - margin) <= margin / 2
         else ""
     )
-    inside = abs(comparison.detect) < comparison.margin
-    verdict = "equivalent" if inside else _outside_verdict(comparison)
-    planned = "observed" if comparison.detect == comparison.difference else "given"
-    return (
-        f'{text}{_rows_and_repeats(comparison)} are needed to decide "{verdict}" with a power of '
-        f"{100 * PLANNED_POWER:g} %, if the {planned} difference is the true one."
-    )
-
-
-def _outside_verdict(comparison: Comparison) -> Verdict:
     measure = NAMED.get(comparison.measure)
-    greater_is_better = measure is None or measure.greater_is_better
-    return "better" if (comparison.difference > 0) == greater_is_better else "worse"
+    is_gain = (comparison.difference > 0) == (measure is None or measure.greater_is_better)
+    outside = "better" if is_gain else "worse"
+    verdict = "equivalent" if abs(comparison.detect) < margin else outside
+    origin = "observed" if comparison.detect == comparison.difference else "given"
+    return (
+        f'{text}{_rows_and_repeats(comparison)} are needed to decide "{verdict}" {power}, '
+        f"if the {origin} difference is the true one."
+    )
 
 
 def _rows_and_repeats(comparison: Comparison) -> str:

@@ -234,20 +234,15 @@ def bootstrap_interval(
     check_level(level)
     if n_rows < 2:
         raise InvalidArgumentError(f"The bootstrap needs at least two rows; got {n_rows}.")
-    members = group_members(n_rows, groups)
-    n_units = n_rows if members is None else len(members)
-
-    def of_units(units: IntArray) -> float:
-        rows = units if members is None else np.concatenate([members[unit] for unit in units])
-        return statistic(rows)
-
+    of_units, n_units = of_drawn_units(statistic, n_rows, groups)
     value = float(statistic(np.arange(n_rows)))
     draws = (generator.integers(n_units, size=n_units) for _ in range(n_resamples))
     replicates = [of_units(drawn) for drawn in draws]
     blocks = np.array_split(generator.permutation(n_units), min(n_units, N_JACKKNIFE))
     left_out = [of_units(np.delete(np.arange(n_units), block)) for block in blocks]
     ends = bca_limits(value, replicates, left_out, level=_expanded(level, n_units))
-    return Estimate(value, *ends, level, "BCa bootstrap" + (" of groups" if members else ""))
+    name = "BCa bootstrap" + ("" if groups is None else " of groups")
+    return Estimate(value, *ends, level, name)
 
 
 def _expanded(level: float, n: float) -> float:
@@ -265,10 +260,12 @@ def _expanded(level: float, n: float) -> float:
     return min(2 * float(ndtr(reach)) - 1, 1 - 1e-6)
 
 
-def group_members(n_rows: int, groups: ArrayLike | None) -> list[IntArray] | None:
-    """Return the rows of each group, which are drawn together; None without groups."""
+def of_drawn_units(
+    statistic: Statistic, n_rows: int, groups: ArrayLike | None
+) -> tuple[Statistic, int]:
+    """Return the statistic of drawn units, and their number: groups of rows if there are any."""
     if groups is None:
-        return None
+        return statistic, n_rows
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
@@ -277,7 +274,7 @@ def group_members(n_rows: int, groups: ArrayLike | None) -> list[IntArray] | Non
             f"groups must name the group of each of the {n_rows} rows, at least two groups in "
             f"total; got {len(codes)} rows and {len(members)} groups."
         )
-    return members
+    return lambda units: statistic(np.concatenate([members[i] for i in units])), len(members)
 
 
 def bootstrap_mean(

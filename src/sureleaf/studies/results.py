@@ -52,9 +52,10 @@ class StudyResults:
             )
         self.store, self.name = store, names[0] if name is None else name
         self._study = store.study(self.name)
-        self.design = self._study.design
         self.measures, self.margin = self._study.measures, self._study.margin
-        self.learners, self.data = tuple(self._study.learners), tuple(self._study.data)
+        self._definition = self._study.definition
+        self.design = self._definition.design
+        self.learners, self.data = tuple(self._definition.learners), tuple(self._definition.data)
         self._rows: dict[str, StoredRows] = {}
         self._splits: dict[str, list[tuple[SplitFacts, bytes]]] = {}
 
@@ -106,7 +107,7 @@ class StudyResults:
             header = {
                 "estimator": learner,
                 "design": self.design.to_dict(),
-                "seed": self._study.split_seed(data),
+                "seed": self._definition.split_seed(data),
                 "classes": rows.classes,
                 "positive": rows.positive,
                 "splits": [list(astuple(one)) for one in facts],
@@ -117,7 +118,7 @@ class StudyResults:
     def _facts(self, data: str, number: int, outcome: FitOutcome | str) -> SplitFacts:
         """Return the facts of a split, which must be the one that the design makes."""
         if data not in self._splits:
-            rows, seed = self._rows_of(data), self._study.split_seed(data)
+            rows, seed = self._rows_of(data), self._definition.split_seed(data)
             self._splits[data] = [
                 (SplitFacts(one.repeat, one.fold, one.n_train, len(one.test)), _digest(one.test))
                 for one in self.design.splits(rows.truth, groups=rows.groups, seed=seed)

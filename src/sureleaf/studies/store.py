@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from sureleaf.arguments import check_number
 from sureleaf.errors import InvalidArgumentError, MissingPackageError, SureleafError
-from sureleaf.evaluation.designs import Design, count_units, from_dict
+from sureleaf.evaluation.designs import count_units, from_dict
 from sureleaf.evaluation.labelled_table import LabelledTable
 from sureleaf.evaluation.measures.named import find_measure
 from sureleaf.formatting import visible
-from sureleaf.studies.study import Cell, Study, cell_key, split_seed
+from sureleaf.studies.study import Cell, Definition, Study
 
 try:
     import sqlalchemy as sa
@@ -131,26 +131,12 @@ class FitOutcome:
 
 @dataclass(frozen=True, eq=False)
 class StoredStudy:
-    """What the store knows of a study: parts of its definition, and how results are shown."""
+    """What the store knows of a study: its definition, and how results are shown."""
 
     study_id: int
-    data: dict[str, str]  # the digest of each data set
-    learners: dict[str, Any]  # the identity of each learner
-    design: Design
-    seed: int
+    definition: Definition
     measures: tuple[str, ...]
     margin: float
-
-    def split_seed(self, data: str) -> int:
-        """Return the seed of the splits of a data set."""
-        return split_seed(self.seed, self.data[data])
-
-    def cells(self, data: str, n_splits: int) -> Iterator[Cell]:
-        """Yield the cells of a data set."""
-        for learner, identity in self.learners.items():
-            for number in range(n_splits):
-                key = cell_key(self.data[data], self.design, self.seed, identity, number)
-                yield Cell(data, learner, number, key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,23 +401,22 @@ class Store:
     def find(self, study: Study) -> int:
         """Return the number of a study; raise if the store has another one of its name, or none."""
         with self._transaction() as connection:
-            known = self._known(connection, study, study.definition())
+            known = self._known(connection, study)
         return self.study_id(study.name) if known is None else known
 
     def register(self, study: Study) -> int:
         """Store the cells of a study; for a known one, check that it is the same."""
-        definition = study.definition()
         with self._transaction() as connection:
-            known = self._known(connection, study, definition)
+            known = self._known(connection, study)
         if known is not None:
             return known
         study.check()
         rows = [_row_of(data.name, data.digest, data.labelled_rows) for data in study.data]
         cells = [{**vars(cell), "state": "open", "attempts": 0} for cell in study.cells()]
-        written = json.dumps(definition)
+        written = json.dumps(study.definition.to_dict())
         options = json.dumps({"measures": list(study.measures), "margin": study.margin})
         with self._transaction(alone=True) as connection:
-            known = self._known(connection, study, definition)
+            known = self._known(connection, study)
             if known is not None:
                 return known
             query = _studies.insert().values(
@@ -446,15 +431,14 @@ class Store:
                 connection.execute(table.insert(), listed)
         return study_id
 
-    def _known(
-        self, connection: sa.Connection, study: Study, definition: dict[str, Any]
-    ) -> int | None:
+    def _known(self, connection: sa.Connection, study: Study) -> int | None:
         """Return the number of a study that the store has; raise if it is another one."""
         row = connection.execute(
             sa.select(_studies.c.id, _studies.c.definition).where(_studies.c.name == study.name)
         ).one_or_none()
         if row is None:
             return None
+        definition = study.definition.to_dict()
         with self.decoding(f"the definition of {study.name!r}"):
             stored = json.loads(row.definition)
             changed = [part for part in definition if stored[part] != definition[part]]
@@ -486,15 +470,10 @@ class Store:
             check_number("margin", options["margin"], low=0)
             if not (options["measures"] and definition["data"] and definition["learners"]):
                 raise ValueError("it has no measures, data or learners")
-            return StoredStudy(
-                row.id,
-                dict(definition["data"]),
-                dict(definition["learners"]),
-                from_dict(definition["design"]),
-                definition["seed"],
-                tuple(options["measures"]),
-                options["margin"],
-            )
+            data, learners = dict(definition["data"]), dict(definition["learners"])
+            design, seed = from_dict(definition["design"]), definition["seed"]
+            of_results = Definition(data, learners, design, seed)
+            return StoredStudy(row.id, of_results, tuple(options["measures"]), options["margin"])
 
     def rows_of(self, study: StoredStudy, name: str) -> StoredRows:
         """Return the labels, weights and groups of a data set; all of its cells must be there."""
@@ -504,7 +483,7 @@ class Store:
         cells = self._rows(_cells.select().where(*of_cells))
         with self.decoding(f"the data set {name!r}"):
             facts, blobs = json.loads(row.facts), (row.truth, row.weights, row.groups)
-            _compare(row.checksum, study.data[name], row.facts, *blobs)
+            _compare(row.checksum, study.definition.data[name], row.facts, *blobs)
             rows = StoredRows(
                 facts["classes"],
                 facts["positive"],
@@ -513,7 +492,7 @@ class Store:
                 None if row.groups is None else np.frombuffer(row.groups, "<i8"),
             )
             n_units = count_units(len(rows.truth), rows.groups)
-            expected = study.cells(name, study.design.n_splits_of(n_units))
+            expected = study.definition.cells(name, n_units)
             if {_claim_of(one).cell for one in cells} != set(expected):
                 raise ValueError("its fits are not those of the study")
         return rows

@@ -206,6 +206,31 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
+class Definition:
+    """What decides about the results of a study; all learners get the same splits."""
+
+    data: dict[str, str]  # the digest of each data set
+    learners: dict[str, Any]  # the identity of each learner
+    design: Design
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the definition as plain JSON."""
+        return vars(self) | {"design": self.design.to_dict()}
+
+    def split_seed(self, data: str) -> int:
+        """Return the seed of the splits of a data set."""
+        return int(_hash([self.seed, self.data[data]])[:15], 16)
+
+    def cells(self, data: str, n_units: int) -> Iterator[Cell]:
+        """Yield the cells of a data set of so many rows or groups."""
+        for learner, identity in self.learners.items():
+            for number in range(self.design.n_splits_of(n_units)):
+                made_of = [self.data[data], self.design.to_dict(), self.seed, identity, number]
+                yield Cell(data, learner, number, _hash(made_of))
+
+
+@dataclass(frozen=True, eq=False)
 class Study:
     """Learners on data sets, by a design.
 
@@ -262,14 +287,12 @@ class Study:
             raise InvalidArgumentError("measures must name at least one measure; got none.")
         check_number("margin", self.margin, low=0)
 
-    def definition(self) -> dict[str, Any]:
-        """Return what decides about the results, as plain JSON."""
-        return {
-            "data": {one.name: one.digest for one in self.data},
-            "learners": {one.name: one.identity() for one in self.learners},
-            "design": self.design.to_dict(),
-            "seed": self.seed,
-        }
+    @cached_property
+    def definition(self) -> Definition:
+        """What decides about the results."""
+        data = {one.name: one.digest for one in self.data}
+        learners = {one.name: one.identity() for one in self.learners}
+        return Definition(data, learners, self.design, self.seed)
 
     def check(self) -> None:
         """Raise an error with all reasons why learners cannot be fitted to the data sets."""
@@ -290,13 +313,9 @@ class Study:
                     reasons.setdefault(f"learner {learner.name!r}: {problem}", data.name)
         return tuple(reasons)
 
-    def split_seed(self, data: DataSet) -> int:
-        """Return the seed of the splits of a data set, the same for all learners."""
-        return split_seed(self.seed, data.digest)
-
     def splits(self, data: DataSet) -> list[Split]:
         """Return the splits of a data set."""
-        table, seed = data.labelled_rows, self.split_seed(data)
+        table, seed = data.labelled_rows, self.definition.split_seed(data.name)
         return list(self.design.splits(table.codes, groups=table.groups, seed=seed))
 
     def cells(self) -> Iterator[Cell]:
@@ -305,12 +324,7 @@ class Study:
             table = data.labelled_rows
             # The first split tells whether there are enough rows for the design.
             next(self.design.splits(table.codes, groups=table.groups, seed=0))
-            n_units = count_units(len(table), table.groups)
-            for learner in self.learners:
-                identity = learner.identity()
-                for number in range(self.design.n_splits_of(n_units)):
-                    key = cell_key(data.digest, self.design, self.seed, identity, number)
-                    yield Cell(data.name, learner.name, number, key)
+            yield from self.definition.cells(data.name, count_units(len(table), table.groups))
 
     def data_set(self, name: str) -> DataSet:
         """Return the data set of this name."""
@@ -346,16 +360,6 @@ def _check_parameters(model: Any, table: LabelledTable) -> None:
         fitter.fit(np.sort(np.concatenate(few)))
     except SureleafError:
         fitter.fit(np.arange(len(table)))
-
-
-def cell_key(digest: str, design: Design, seed: int, identity: Any, number: int) -> str:
-    """Return the key of a cell, by what decides about its result."""
-    return _hash([digest, design.to_dict(), seed, identity, number])
-
-
-def split_seed(seed: int, digest: str) -> int:
-    """Return the seed of the splits of a data set."""
-    return int(_hash([seed, digest])[:15], 16)
 
 
 def _is_name(name: Any) -> bool:

@@ -123,7 +123,6 @@ def run_experiment(
     *,
     repeats: int = REPEATS,
     seed: int = 0,
-    floor: float = FLOOR,
     store: str | Path | None = None,
     n_jobs: int = 1,
     report_progress: Callable[[StatusCounts], None] | None = None,
@@ -147,11 +146,11 @@ def run_experiment(
                 f"{first.reason}"
             )
         names = tuple(table.name for table in tables)
-        found = tuple(_method_result(results, *cell, floor) for cell in product(names, METHODS))
-    return Experiment(names, repeats, seed, floor, found)
+        found = tuple(_method_result(results, *cell) for cell in product(names, METHODS))
+    return Experiment(names, repeats, seed, found)
 
 
-def _method_result(results: StudyResults, dataset: str, method: str, floor: float) -> MethodResult:
+def _method_result(results: StudyResults, dataset: str, method: str) -> MethodResult:
     evaluation = results.evaluation(dataset, method)
     assert evaluation is not None, "a study without failures has all evaluations"
     rows = evaluation.predictions
@@ -159,22 +158,20 @@ def _method_result(results: StudyResults, dataset: str, method: str, floor: floa
     code = evaluation.positive_code
     truth, positive = rows.truth == rows.classes[code], rows.probabilities[:, code]
     repeats = [rows.split == split for split in np.unique(rows.split)]
-    by_repeat = [_measures(truth[tested], positive[tested], floor) for tested in repeats]
+    by_repeat = [_measures(truth[tested], positive[tested]) for tested in repeats]
     nce, ql, error, auc, zeros, *histogram = np.mean(by_repeat, axis=0).tolist()
     areas = [values[3] for values in by_repeat]
     ends = float(min(areas)), float(max(areas))
     return MethodResult(dataset, method, nce, ql, error, auc, zeros, *ends, tuple(histogram))
 
 
-def _measures(
-    truth: NDArray[np.bool_], positive: NDArray[np.float64], floor: float
-) -> NDArray[np.float64]:
+def _measures(truth: NDArray[np.bool_], positive: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return NCE, quadratic loss, 0/1 loss, AUC, zeros, and the histogram of Figure 2."""
     probabilities = np.column_stack([1.0 - positive, positive])
     zeros = probabilities[np.arange(len(truth)), truth.astype(int)] <= 0.0
     tenths = np.histogram(positive[truth], bins=10, range=(0.0, 1.0))[0] / max(1, truth.sum())
     losses = [
-        measures.nce(truth, probabilities, floor=floor),
+        measures.nce(truth, probabilities, floor=FLOOR),
         measures.quadratic_loss(truth, probabilities),
         float(((positive > 0.5) != truth).mean()),
         measures.auc(truth, positive),
@@ -190,7 +187,6 @@ class Experiment:
     datasets: tuple[str, ...]
     repeats: int  # how often 30 % of the rows were held out
     seed: int
-    floor: float  # what a probability of zero counts as in NCE
     results: tuple[MethodResult, ...]  # by table, then by method
 
     def result(self, dataset: str, method: str) -> MethodResult:
@@ -241,7 +237,7 @@ class Experiment:
         return {
             "repeats": self.repeats,
             "seed": self.seed,
-            "floor": self.floor,
+            "floor": FLOOR,
             "unit": "nats",
             "results": [asdict(result) for result in self.results],
             "relative_differences": [

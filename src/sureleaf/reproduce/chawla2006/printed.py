@@ -21,6 +21,7 @@ from sureleaf.files import read_file
 from sureleaf.reproduce.cells import Part, PrintedCell, by_arithmetic, check_cell
 from sureleaf.reproduce.chawla2006.experiment import (
     BASELINE,
+    FLOOR,
     PAIRS,
     SMOOTHED,
     Experiment,
@@ -200,7 +201,7 @@ class Replication:
         result = self.experiment.result(dataset, method)
         if not result.zeros:
             return None
-        finite = result.nce + result.zeros * math.log(self.experiment.floor)
+        finite = result.nce + result.zeros * math.log(FLOOR)
         printed = TABLE_3[dataset, "NCE", method] * math.log(10)
         return math.exp(min(0.0, (finite - printed) / result.zeros))
 

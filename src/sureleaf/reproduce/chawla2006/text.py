@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sureleaf.reproduce.chawla2006.experiment import (
+    FLOOR,
     HISTOGRAMS,
     MEASURES,
     PAIRS,
@@ -81,7 +82,7 @@ def _how(experiment: Experiment) -> str:
     times = "once" if experiment.repeats == 1 else f"{experiment.repeats} times"
     return (
         f"{TEST_SHARE:.0%} of the rows held out {times}, seed {experiment.seed}. NCE in nats; a "
-        f"probability of zero counts as {experiment.floor:g}."
+        f"probability of zero counts as {FLOOR:g}."
     )
 
 
