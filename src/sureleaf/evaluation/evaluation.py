@@ -418,19 +418,14 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
         )
     confusion = evaluation.confusion()
     majority = float(np.max(confusion.actual) / confusion.total)
-    cheapest = None
-    if evaluation.cost_matrix is None:
+    cheapest, cost = _cheapest(evaluation), estimates.get("decided_cost")
+    if cheapest is None:
         warnings += _accuracy_warnings(confusion, majority, estimates.get("accuracy"))
-    else:
-        by_row = evaluation.cost_matrix[evaluation.truth]
-        means = np.average(by_row, axis=0, weights=evaluation.weights)
-        label, least = evaluation.classes.tolist()[int(np.argmin(means))], float(means.min())
-        cheapest, cost = (label, least), estimates.get("decided_cost")
-        if cost is not None and cost.value >= least - 1e-12:
-            warnings.append(
-                f"Cost {cost.value:.4f} is no lower than that of always deciding for {label!r} "
-                f"({least:.4f})."
-            )
+    elif cost is not None and cost.value >= cheapest[1] - 1e-12:
+        warnings.append(
+            f"Cost {cost.value:.4f} is no lower than that of always deciding for {cheapest[0]!r} "
+            f"({cheapest[1]:.4f})."
+        )
     warnings += _class_warnings(confusion)
     warnings += _value_warnings(evaluation, estimates)
     options = evaluation.design.to_dict()
@@ -443,6 +438,15 @@ def _summarise(evaluation: Evaluation, *, level: float) -> EvaluationSummary:
     return EvaluationSummary(title, estimates, majority, tuple(warnings), cheapest)
 
 
+def _cheapest(evaluation: Evaluation) -> tuple[Any, float] | None:
+    """Return the class that is cheapest as the decision for all rows, and its cost per row."""
+    if evaluation.cost_matrix is None:
+        return None
+    costs = evaluation.cost_matrix[evaluation.truth]
+    means = np.average(costs, axis=0, weights=evaluation.weights)
+    return evaluation.classes.tolist()[int(np.argmin(means))], float(means.min())
+
+
 def _accuracy_warnings(
     confusion: ConfusionMatrix, majority: float, estimate: Estimate | None
 ) -> list[str]:
@@ -451,17 +455,16 @@ def _accuracy_warnings(
     The accuracy is the estimate that the summary states, if there is one: of bootstrap
     samples, it is not the share of the correct predictions.
     """
-    correct = np.diag(confusion.counts)
-    accuracy = float(correct.sum() / confusion.total) if estimate is None else estimate.value
+    labels = confusion.labels.tolist()
+    share = float(np.trace(confusion.counts) / confusion.total)
+    accuracy = share if estimate is None else estimate.value
     if accuracy <= majority + 1e-12:
-        most = confusion.labels.tolist()[int(np.argmax(confusion.actual))]
         return [
-            f"Accuracy {percent(accuracy)} is no higher than the baseline, which always "
-            f"predicts {most!r} ({percent(majority)})."
+            f"Accuracy {percent(accuracy)} is no higher than the baseline, which always predicts "
+            f"{labels[int(np.argmax(confusion.actual))]!r} ({percent(majority)})."
         ]
-    if np.count_nonzero(confusion.predicted) == 1 and len(confusion.labels) > 1:
-        only = confusion.labels.tolist()[int(np.argmax(confusion.predicted))]
-        return [f"Every prediction is {only!r}."]
+    if np.count_nonzero(confusion.predicted) == 1 and len(labels) > 1:
+        return [f"Every prediction is {labels[int(np.argmax(confusion.predicted))]!r}."]
     return []
 
 

@@ -529,8 +529,7 @@ def learning_curve(
     ratio = float(np.mean([len(s.test) for s in splits])) / n_rows
     sizes = schedule.sizes(n_rows)
     fitter, named = make_fitter(estimator, table, seed), describe(estimator)
-    columns: list[FloatArray] = []
-    variances: list[tuple[float, float]] = []
+    values, beyond = np.full((repeats, len(sizes)), np.nan), np.zeros((2, len(sizes)))
     failures: dict[tuple[int, int], str] = {}
     stopped = None
     for i, size in enumerate(
@@ -539,26 +538,26 @@ def learning_curve(
         parts = [replace(s, train=order[:size]) for s, order in zip(splits, orders, strict=True)]
         outcomes = list(fitter.run(fit_split, ((s, s.repeat, i) for s in parts), n_jobs))
         failures |= {(r, size): one.failure for r, one in enumerate(outcomes) if one.failure}
-        column, beyond = np.full(repeats, np.nan), (0.0, 0.0)
         if not all(one.failure for one in outcomes):
             judged = evaluation_of(
                 outcomes, table, design=design, seed=seed, cost=matrix, estimator=named
             )
-            column[list(judged.worked)] = judged.split_values(chosen)
-            beyond = variances_beyond_splits(chosen, judged)
-        columns.append(column)
-        variances.append(beyond)
+            values[list(judged.worked), i] = judged.split_values(chosen)
+            beyond[:, i] = variances_beyond_splits(chosen, judged)
         if stop is not None and 0 < i < len(sizes) - 1:
             sign = 1 if chosen.greater_is_better else -1
-            stopped = stop.reason(sign * columns[-2], sign * columns[-1], ratio)
+            stopped = stop.reason(sign * values[:, i - 1], sign * values[:, i], ratio)
             if stopped:
+                sizes, values, beyond = (
+                    sizes[: i + 1],
+                    values[:, : i + 1].copy(),
+                    beyond[:, : i + 1],
+                )
                 break
-    values = np.column_stack(columns)
     if np.isnan(values).all():
         why = next(iter(failures.values()), f"{chosen.name} is undefined on the test rows")
         raise FailedFitError(f"{named} failed at every size, first with {why}")
-    grown = np.array(sizes[: values.shape[1]])
-    beyond_splits = np.array(variances).T
+    grown = np.array(sizes)
     return LearningCurve(
-        chosen, grown, values, n_rows, ratio, level, stopped, failures, seed, *beyond_splits
+        chosen, grown, values, n_rows, ratio, level, stopped, failures, seed, *beyond
     )

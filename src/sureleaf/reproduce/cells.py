@@ -186,13 +186,10 @@ class _Counted:
     @property
     def counts(self) -> Counts:
         """Number of cells by verdict."""
-        return self._count(*Basis)
+        return self.counts_of(*Basis)
 
-    def counts_of(self, basis: Basis) -> Counts:
-        """Return the number of cells with this basis, by verdict."""
-        return self._count(basis)
-
-    def _count(self, *bases: Basis) -> Counts:
+    def counts_of(self, *bases: Basis) -> Counts:
+        """Return the number of cells with one of these bases, by verdict."""
         verdicts = [cell.verdict for cell in self.cells if cell.basis in bases]
         return {verdict: verdicts.count(verdict) for verdict in CellVerdict}
 
@@ -224,13 +221,12 @@ class Part(_Counted):
         misprints = self.of(CellVerdict.MISPRINT)
 
         def noted(cell: PrintedCell) -> PrintedCell:
-            for candidate in misprints:
-                fits = candidate.expected().explains(cell.printed, cell.decimals)
-                if cell in misprints and candidate is not cell and fits:
-                    return replace(cell, note=f"fits {candidate.row}, {candidate.column}")
+            for other in misprints if cell in misprints else ():
+                if other is not cell and other.expected().explains(cell.printed, cell.decimals):
+                    return replace(cell, note=f"fits {other.row}, {other.column}")
             return cell
 
-        return replace(self, cells=tuple(noted(cell) for cell in self.cells))
+        return replace(self, cells=tuple(map(noted, self.cells)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part as plain values for JSON."""

@@ -53,15 +53,14 @@ def _counts_table(reproduction: Reproduction, width: int) -> Table:
     if width >= _WIDE:
         table.add_column("what")
     for part in reproduction.parts:
-        counts = [_count(n, _STYLES[verdict]) for verdict, n in part.counts.items()]
+        counts = [
+            Text(f"{n}", style=_STYLES[verdict]) if n else Text("·", style="dim")
+            for verdict, n in part.counts.items()
+        ]
         if width >= _WIDE:
             counts.append(Text(part.title, style="dim"))
         table.add_row(part.name, f"{len(part.cells)}", *counts)
     return table
-
-
-def _count(n: int, style: str = "") -> Text:
-    return Text(f"{n}", style=style) if n else Text("·", style="dim")
 
 
 def _others(reproduction: Reproduction) -> Table:
@@ -158,9 +157,6 @@ def _versions(part: Part) -> Iterator[RenderableType]:
     def as_printed(cell: PrintedCell) -> Text:
         return Text(cell.format(cell.printed) + _MARKS[cell.verdict], style=_STYLES[cell.verdict])
 
-    def as_defined(cell: PrintedCell) -> Text:
-        return Text(cell.format(cell.defined.value) + " ")
-
     def as_other(cell: PrintedCell) -> Text:
         return Text("" if cell.other is None else cell.format(cell.other.value) + " ")
 
@@ -170,7 +166,7 @@ def _versions(part: Part) -> Iterator[RenderableType]:
     yield _grid(part.cells, as_printed)
     if marked:
         yield Text("\nAs defined: ").append(part.definition, style="dim")
-        yield _grid(part.cells, as_defined)
+        yield _grid(part.cells, lambda cell: Text(cell.format(cell.defined.value) + " "))
     if any(cell.other is not None for cell in part.cells):
         yield Text("\nOther computation: ").append(part.other_computation, style="dim")
         yield _grid(part.cells, as_other)
