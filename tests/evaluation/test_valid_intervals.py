@@ -25,7 +25,7 @@ from sureleaf.designs import (
     RepeatedHoldout,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.boundary_variance import row_influences, variance_of_influences
 from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.evaluation.intervals import corrected_resampled, out_of_bag_mean
 from sureleaf.evaluation.measures.named import NAMED, Measure
@@ -112,7 +112,7 @@ def test_splits_are_averaged_with_the_corrected_t(design, ratio, name) -> None:
     expected = corrected_resampled(
         judged.split_values(name),
         test_to_train=ratio,
-        least_variance=0.0 if influences is None else influences.variance,
+        least_variance=variance_of_influences(judged, influences),
         one_round=name == "auc" and design.kind == "repeated holdout",
         degrees_of_one_round=name == "auc",
     )
@@ -440,7 +440,7 @@ def test_the_figure_is_that_of_all_predictions_together(name: str, design) -> No
     spread = corrected_resampled(
         pseudo,
         test_to_train=ratio,
-        least_variance=0.0 if influences is None else influences.variance,
+        least_variance=variance_of_influences(judged, influences),
         one_round=True,
     )
     # Wilson's interval of a rate in the range of the measure: from its upper end p, the value is as

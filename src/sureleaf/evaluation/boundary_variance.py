@@ -71,37 +71,24 @@ RELATIVE_STEP = 1e-4
 """Relative increase of a count, for the derivative of a measure of counts."""
 
 
-@dataclass(frozen=True, eq=False)
-class RowInfluences:
-    """First-order influence of each row of a table on a measure; the mean influence is 0.
+def row_influences(evaluation: "Evaluation", measure: Measure) -> FloatArray | None:
+    """Return the first-order influence of each row on a measure; None if not known.
 
-    If the table has many rows, only a `share` of them is used.
+    Their mean is 0. If the table has many rows, only a part of them is used.
     """
-
-    values: FloatArray
-    groups: IntArray | None
-    share: float
-
-    def __sub__(self, other: "RowInfluences") -> "RowInfluences":
-        return replace(self, values=self.values - other.values)
-
-    @property
-    def variance(self) -> float:
-        """The variance of the measure if rows (or groups) are independent draws."""
-        values = self.values
-        if self.groups is not None:
-            values = np.bincount(self.groups, values).astype(np.float64)
-        return float(np.square(values).sum()) * self.share
-
-
-def row_influences(evaluation: "Evaluation", measure: Measure) -> RowInfluences | None:
-    """Return the influence of each row on a measure of the evaluation; None if not known."""
     if not measure.is_of_decisions or evaluation.boundary is None:
         return None
-    values = evaluation.boundary.influences(measure)
-    if values is None:
-        return None
-    return RowInfluences(values, _groups(evaluation), len(values) / len(evaluation.truth))
+    return evaluation.boundary.influences(measure)
+
+
+def variance_of_influences(evaluation: "Evaluation", influences: FloatArray | None) -> float:
+    """Return the variance if rows (or groups) are independent draws; 0 if it is not known."""
+    if influences is None:
+        return 0.0
+    share, groups = len(influences) / len(evaluation.truth), _groups(evaluation)
+    if groups is not None:
+        influences = np.bincount(groups, influences).astype(np.float64)
+    return float(np.square(influences).sum()) * share
 
 
 class PlausibleRange(NamedTuple):

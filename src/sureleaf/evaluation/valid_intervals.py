@@ -10,7 +10,11 @@ import numpy as np
 
 from sureleaf.arguments import FloatArray, IntArray, check_choice, check_level, row_weights
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.evaluation.boundary_variance import plausible_range, row_influences
+from sureleaf.evaluation.boundary_variance import (
+    plausible_range,
+    row_influences,
+    variance_of_influences,
+)
 from sureleaf.evaluation.intervals import (
     Estimate,
     MeanOverSplits,
@@ -402,7 +406,7 @@ def variances_beyond_splits(
         other = row_influences(second, measure)
         influences = None if influences is None or other is None else influences - other
     hidden = variance_of_rows(first.truth, slopes, first.weights, first.groups)
-    return hidden, 0.0 if influences is None else influences.variance
+    return hidden, variance_of_influences(first, influences)
 
 
 def _score_interval(value: float, half_width: float, measure: Measure) -> Interval[float]:
