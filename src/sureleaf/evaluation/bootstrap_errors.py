@@ -18,13 +18,7 @@ from numpy.typing import ArrayLike
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.errors import FailedFitError
 from sureleaf.evaluation.designs import Bootstrap, Split
-from sureleaf.evaluation.evaluator import (
-    Outcome,
-    check_estimator,
-    describe,
-    fit_split,
-    make_fitter,
-)
+from sureleaf.evaluation.evaluator import Outcome, check_estimator, describe, fit_split, make_fitter
 from sureleaf.evaluation.intervals import out_of_bag_mean
 from sureleaf.evaluation.labelled_table import LabelledTable, read_labelled_table
 from sureleaf.formatting import TextDisplay

@@ -20,13 +20,7 @@ from sureleaf.arguments import FloatArray
 from sureleaf.evaluation import measures
 from sureleaf.plots import RocDisplay
 from sureleaf.plots.display import BLUE, GREY, RED, new_axes, new_figure, save
-from sureleaf.reproduce.cells import (
-    Part,
-    Reproduction,
-    by_arithmetic,
-    by_library,
-    check_cell,
-)
+from sureleaf.reproduce.cells import Part, Reproduction, by_arithmetic, by_library, check_cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

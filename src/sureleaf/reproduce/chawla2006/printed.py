@@ -86,8 +86,7 @@ COMPARED_PAIRS = tuple(
 
 
 def reproduce(
-    data: str | Path | None,
-    run: Callable[[list[DataSet]], Experiment] = run_experiment,
+    data: str | Path | None, run: Callable[[list[DataSet]], Experiment] = run_experiment
 ) -> "Replication":
     """Run the experiment on the five data sets again.
 
