@@ -11,13 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sureleaf.comparison import compare, compare_rates, mcnemar, paired_t, two_models
 from sureleaf.comparison.plain_numbers import auc_difference
-from sureleaf.comparison.two_models import (
-    difference_of_estimates,
-)
+from sureleaf.comparison.two_models import difference_of_estimates
 from sureleaf.comparison.verdict import deciding_half_width, detecting_half_width
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
-from sureleaf.evaluation.boundary_variance import row_influences
+from sureleaf.evaluation.boundary_variance import row_influences, variance_of_influences
 from sureleaf.evaluation.evaluation import Evaluation
 from sureleaf.evaluation.evaluator import evaluate
 from sureleaf.evaluation.intervals import Estimate, corrected_resampled
@@ -122,7 +120,7 @@ def test_splits_are_compared_by_the_corrected_t(design: Any) -> None:
     a, b = pair(design)
     gaps = a.split_values("accuracy") - b.split_values("accuracy")
     first, second = (row_influences(one, NAMED["accuracy"]) for one in (a, b))
-    least = (first - second).variance
+    least = variance_of_influences(a, first - second)
     expected = corrected_resampled(gaps, test_to_train=a.test_to_train, least_variance=least)
     found = compare(a, b)
     assert (found.low, found.high, found.p_value) == (expected.low, expected.high, expected.p_value)
