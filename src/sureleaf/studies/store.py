@@ -225,7 +225,8 @@ class Store:
     def __init__(
         self, url: str | os.PathLike[str], *, lease: float = LEASE_SECONDS, create: bool = True
     ) -> None:
-        self.url, self.lease = _url(url), lease
+        text = os.fspath(url)
+        self.url, self.lease = text if "://" in text else f"sqlite:///{Path(text)}", lease
         try:
             self.engine = sa.create_engine(self.url, pool_pre_ping=True)
         except (SQLAlchemyError, ImportError) as problem:
@@ -236,7 +237,10 @@ class Store:
         self._is_sqlite = self.engine.dialect.name == "sqlite"
         if self._is_sqlite:
             sa.event.listen(self.engine, "connect", _prepare_sqlite)
-            sa.event.listen(self.engine, "begin", _begin_at_once)
+            # The write lock first: a transaction that reads and then writes could fail.
+            sa.event.listen(
+                self.engine, "begin", lambda own: own.exec_driver_sql("BEGIN IMMEDIATE")
+            )
         try:
             self._open(create)
         except BaseException:
@@ -259,9 +263,9 @@ class Store:
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7353)"))
                 yield connection
         except DBAPIError as problem:
-            raise StoreError(
-                f"The store {self._shown} failed: {' '.join(str(problem.orig).split())}. What was "
-                "complete is kept: correct the cause and resume the study."
+            raise self._error(
+                f"failed: {' '.join(str(problem.orig).split())}. What was complete is kept: "
+                "correct the cause and resume the study."
             ) from problem
         except SQLAlchemyError as problem:  # a row too few or too many, or of another type
             raise self.damaged("a row", problem) from problem
@@ -270,10 +274,13 @@ class Store:
 
     def damaged(self, what: str, problem: object) -> StoreError:
         """Return the error for contents that no study has written."""
-        return StoreError(
-            f"The store {self._shown} is damaged: {what} cannot be read ({str(problem)[:200]}). "
-            "Restore it from a copy, or run the study with a new store."
+        return self._error(
+            f"is damaged: {what} cannot be read ({str(problem)[:200]}). Restore it from a copy, or "
+            "run the study with a new store."
         )
+
+    def _error(self, problem: str) -> StoreError:
+        return StoreError(f"The store {self._shown} {problem}")
 
     @contextmanager
     def decoding(self, what: str) -> Iterator[None]:
@@ -298,10 +305,7 @@ class Store:
                 if self._has_tables(connection):
                     return
         if not create:
-            raise StoreError(
-                f"The store {self._shown} does not exist: nothing was begun. Begin with: sureleaf "
-                "study run"
-            )
+            raise self._error("does not exist: nothing was begun. Begin with: sureleaf study run")
         if self._is_sqlite:  # not within a transaction
             self._keep_log()
         with self._transaction(alone=True) as connection:
@@ -320,14 +324,11 @@ class Store:
         except FileNotFoundError:
             return False
         except OSError as problem:
-            raise StoreError(
-                f"The store {self._shown} cannot be read: {problem.strerror}. Give another --store."
+            raise self._error(
+                f"cannot be read: {problem.strerror}. Give another --store."
             ) from None
         if start not in (b"", _SQLITE):
-            raise StoreError(
-                f"The store {self._shown} is a file, but not a database of SQLite. Give another "
-                "--store."
-            )
+            raise self._error("is a file, but not a database of SQLite. Give another --store.")
         return bool(start)
 
     def _keep_log(self) -> None:
@@ -344,7 +345,7 @@ class Store:
                 except sqlite3.OperationalError as problem:
                     is_busy = problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # or extended
                     if not is_busy or time.monotonic() > give_up:
-                        raise StoreError(f"The store {self._shown} failed: {problem}.") from problem
+                        raise self._error(f"failed: {problem}.") from problem
                     time.sleep(0.02)
                 else:
                     return
@@ -356,18 +357,18 @@ class Store:
             # A file is a store or nothing; a server's database may have other tables beside.
             foreign = names if self._is_sqlite else names & set(_metadata.tables)
             if foreign:
-                raise StoreError(
-                    f"The store {self._shown} is a database of another program, with the table "
-                    f"{min(foreign)!r}. Give another --store."
+                raise self._error(
+                    f"is a database of another program, with the table {min(foreign)!r}. Give "
+                    "another --store."
                 )
             return False
         version = connection.execute(sa.select(_version.c.version)).scalar_one()
         if type(version) is not int or version < 1:
             raise self.damaged("its version", f"{version!r} is not one")
         if version > VERSION:
-            raise StoreError(
-                f"The store {self._shown} has version {version}, and this Sureleaf reads "
-                f"version {VERSION}. Use a newer Sureleaf, or another store."
+            raise self._error(
+                f"has version {version}, and this Sureleaf reads version {VERSION}. Use a newer "
+                "Sureleaf, or another store."
             )
         return True
 
@@ -723,19 +724,9 @@ def _row_of(name: str, digest: str, table: LabelledTable) -> dict[str, Any]:
     return {"name": name, "facts": facts, "checksum": checksum, **blobs}
 
 
-def _url(url: str | os.PathLike[str]) -> str:
-    text = os.fspath(url)
-    return text if "://" in text else f"sqlite:///{Path(text)}"
-
-
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # transactions begin by _begin_at_once
+    connection.isolation_level = None  # the store begins transactions itself
     cursor = connection.cursor()
     for pragma in (f"busy_timeout = {1000 * LOCK_SECONDS}", "synchronous = FULL"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
-
-
-def _begin_at_once(connection: Any) -> None:
-    """Take SQLite's write lock first: a transaction that reads and then writes could fail."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
