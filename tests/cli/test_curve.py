@@ -22,11 +22,9 @@ def test_curve_has_the_measure_at_each_size(data: Path, capsys: pytest.CaptureFi
     [
         (("--sizes", "50"), "--sizes must be the rows of the first sample with a factor or a step"),
         (("--sizes", "1x2"), "start must be at least 2"),
-        (("--stop", "never"), "--stop must be one of no-change, gain; got 'never'"),
-        (("--stop", "gain=x"), "--stop gain= must be a number, such as gain=0.005; got 'x'"),
     ],
 )
-def test_sizes_and_stops_that_are_none_are_named(option, message, data, capsys):
+def test_sizes_that_are_none_are_named(option, message, data, capsys):
     code, _, err = run(capsys, "curve", data, "-t", "class", *option)
     assert (code, err.count("\n")) == (2, 1)
     assert message in err

@@ -9,7 +9,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
-from sureleaf.cli.output import repeat_command, sha256
+from sureleaf.cli.output import repeat_command, sha256, show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def audit(
     - sureleaf audit model.sureleaf folder-of-parquet --target class
     """
     from sureleaf import auditing
-    from sureleaf.cli.output import show_json
     from sureleaf.report.audit_report import audit_answer, audit_document, write_audit
     from sureleaf.report.request import Origin
 
@@ -154,7 +153,6 @@ def _show(
 ) -> None:
     from rich.text import Text
 
-    from sureleaf.cli.output import show
     from sureleaf.commands.terminal import show_audit, show_subgroups, show_where
 
     seen = [_ADVICE] if result.looks_seen else []

@@ -7,6 +7,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 
@@ -48,7 +49,6 @@ def certificate(
     - sureleaf certificate model.sureleaf new.csv --target class
     - sureleaf certificate model.sureleaf new.csv -t class --alpha 0.01 --json
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import terminal
     from sureleaf.commands.predictions import is_model, load_tree
     from sureleaf.estimators import TreeClassifier

@@ -9,6 +9,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import count_of
 
@@ -41,7 +42,6 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
     margin=option("Differences up to this size do not matter."),
     independent=option("The two evaluations share no rows."),
     gate=option("Of reports: exit with 1 if the new tree is worse by more than the margin."),
-    classes=options.CLASSES,
     design=options.DESIGN,
     tree=options.tree_options("bagged"),
     table=options.table_options(),
@@ -49,13 +49,13 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
 def compare(
     context: typer.Context,
     paths: list[Path],
-    classes: options.Classes,
     design: "Design",
     tree: "TreeOptions",
     table: options.TableOptions,
     targets: list[str] | None = None,
     models: list[str] | None = None,
     measure: options.MeasureName = None,
+    cost: options.Cost = None,
     margin: float = 0.0,
     independent: bool = False,
     gate: bool = False,
@@ -88,7 +88,7 @@ def compare(
     if any(path.suffix.lower() == ".json" for path in paths[:2]):
         _check_options(context, _REPORT_OPTIONS, "a table or evaluations only")
         found = _compare_reports(
-            paths, table, classes.cost, measure=measure, margin=margin, level=level, n_jobs=jobs
+            paths, table, cost, measure=measure, margin=margin, level=level, n_jobs=jobs
         )
         _show_gate(found, gate=gate, as_json=as_json)
         return
@@ -96,7 +96,7 @@ def compare(
         raise InvalidArgumentError(
             "--gate needs two reports and a table: sureleaf compare old.json new.json DATA"
         )
-    chosen = measure or ("accuracy" if classes.cost is None else "decided_cost")
+    chosen = measure or ("accuracy" if cost is None else "decided_cost")
     test = {"measure": chosen, "margin": margin, "independent": independent}
     names = [*(["the tree of the options"] if tree.written else []), *(models or [])]
     if len(paths) == 2 and not (targets and names):
@@ -110,11 +110,17 @@ def compare(
             f"reports; got {count_of(len(paths), 'file')}, {count_of(len(names), 'model')} "
             f"and {'a' if targets else 'no'} target."
         )
+    if len(targets) not in (1, len(paths)):
+        raise InvalidArgumentError(
+            "--target must be given once for all tables, or once per table in their order; got "
+            f"{count_of(len(targets), 'target')} for {count_of(len(paths), 'table')}."
+        )
+    targets = targets if len(targets) == len(paths) else targets * len(paths)
     decides_by_cost = measure in (None, "cost", "decided_cost")
     running = {"design": design, "n_jobs": jobs, "random_state": seed}
     evaluations = [
-        _evaluate_all(table, path, target, tree, models or [], classes, decides_by_cost, running)
-        for path, target in zip(paths, _targets_of(paths, targets), strict=True)
+        _evaluate_all(table, path, target, tree, models or [], cost, decides_by_cost, running)
+        for path, target in zip(paths, targets, strict=True)
     ]
     if tree.written:
         names[0] = " ".join(evaluations[0][0].estimator.split())
@@ -132,7 +138,7 @@ def _evaluate_all(
     target: str,
     tree: "TreeOptions",
     models: list[str],
-    classes: options.Classes,
+    cost: str | None,
     decides_by_cost: bool,
     running: dict[str, Any],
 ) -> "list[Evaluation]":
@@ -141,12 +147,13 @@ def _evaluate_all(
     from sureleaf.evaluation.evaluator import evaluate
 
     question = table.read(path, target)
-    arguments = classes.arguments(question)
+    costs = None if cost is None else options.read_cost(cost, question.y)
     learners = [*([tree.make()] if tree.written else [])]
     learners += [read_model(model, question.X) for model in models]
-    costs = arguments["cost"] if decides_by_cost else None
+    fitted_by = costs if decides_by_cost else None
+    rows = {"groups": question.groups, "sample_weight": question.weights, **running}
     return [
-        evaluate(fitted_for(learner, costs), question.X, question.y, **arguments, **running)
+        evaluate(fitted_for(learner, fitted_by), question.X, question.y, cost=costs, **rows)
         for learner in learners
     ]
 
@@ -186,7 +193,6 @@ def _show_many(
 ) -> None:
     """Compare classifiers over several tables by their ranks, and show the result."""
     from sureleaf import comparison
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.evaluation.measures.named import find_measure
 
@@ -207,7 +213,6 @@ def _show_results(
     results: "list[Comparison]", names: list[str], models: list[str], *, as_json: bool
 ) -> None:
     """Show the comparisons of the first classifier with the others."""
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import terminal
     from sureleaf.model.column_table import json_value
 
@@ -228,16 +233,6 @@ def _check_options(context: typer.Context, allowed: frozenset[str], source: str)
             raise InvalidArgumentError(
                 f"{max(parameter.opts, key=len)} goes with {source}. Leave it out."
             )
-
-
-def _targets_of(paths: list[Path], targets: list[str]) -> list[str]:
-    """Return the column to predict of each table."""
-    if len(targets) not in (1, len(paths)):
-        raise InvalidArgumentError(
-            "--target must be given once for all tables, or once per table in their order; got "
-            f"{count_of(len(targets), 'target')} for {count_of(len(paths), 'table')}."
-        )
-    return targets if len(targets) == len(paths) else targets * len(paths)
 
 
 def _short_names(models: list[str]) -> list[str]:
@@ -279,7 +274,6 @@ def _compare_reports(
 
 def _show_gate(result: "Comparison", *, gate: bool, as_json: bool) -> None:
     """Show the comparison of two reports; as a gate, exit with 1 if the new tree is worse."""
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import terminal
     from sureleaf.model.column_table import json_value
 

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from sureleaf.commands.learners import TreeOptions
-    from sureleaf.evaluation.learning_curves import NoChange, NotWorthwhile, Schedule
+    from sureleaf.evaluation.learning_curves import Schedule
 
 
 @options.with_options(
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
         "Rows of the samples: 50x2 begins with 50 and doubles, 50+25 adds 25 each time.",
         metavar="START(x|+)N",
         default="50x2, from fewer rows for small tables",
-    ),
-    stop=option(
-        "no-change, where two samples have the same mean; or gain=0.005, where the next sample "
-        "almost certainly gains less.",
-        metavar="RULE",
-        default="all rows are used",
-        words=("no-change", "no-change=", "gain="),
     ),
     tree=options.tree_options("bagged"),
     table=options.table_options("group", "drop", "categorical", "csv"),
@@ -35,7 +29,6 @@ def curve(
     model: options.ModelName = None,
     measure: options.MeasureName = None,
     sizes: str | None = None,
-    stop: str | None = None,
     cost: options.Cost = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -45,15 +38,13 @@ def curve(
 
     For example:
     - sureleaf curve data.csv --target class
-    - sureleaf curve data.csv -t class --sizes 50+25 --stop gain=0.005
-    - sureleaf curve data.csv -t class --bagged 5 --stop no-change
+    - sureleaf curve data.csv -t class --sizes 50+25
+    - sureleaf curve data.csv -t class --bagged 5
     """
     from sureleaf import learning_curve
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import fitted_for
 
-    rule = _read_stop(stop)
     question = table.read(data, target)
     costs = None if cost is None else options.read_cost(cost, question.y)
     learner = options.evaluated_model(model, tree, question.X)
@@ -62,7 +53,6 @@ def curve(
         question.X,
         question.y,
         schedule=_read_sizes(sizes, len(question.y)),
-        stop=rule,
         measure=measure or ("accuracy" if cost is None else "decided_cost"),
         cost=costs,
         groups=question.groups,
@@ -90,22 +80,3 @@ def _read_sizes(text: str | None, n_rows: int) -> "Schedule":
             f"--sizes must be the rows of the first sample with a factor or a step, such as 50x2 "
             f"or 50+25; got {text!r}."
         ) from None
-
-
-def _read_stop(text: str | None) -> "NoChange | NotWorthwhile | None":
-    """Return the rule that "no-change", "no-change=0.002" or "gain=0.005" stands for."""
-    from sureleaf.evaluation.learning_curves import NoChange, NotWorthwhile
-
-    if text is None:
-        return None
-    name, equals, number = text.partition("=")
-    options.choice("--stop", name, ("no-change", "gain"))
-    if name == "no-change" and not equals:
-        return NoChange()
-    try:
-        value = float(number)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"--stop {name}= must be a number, such as {name}=0.005; got {number!r}."
-        ) from None
-    return NoChange(value) if name == "no-change" else NotWorthwhile(value)

@@ -7,6 +7,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 __all__ = ["diff"]
@@ -47,7 +48,6 @@ def diff(
     """
     from rich.text import Text
 
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands.predictions import load_tree
     from sureleaf.files import atomic_write, read_file
     from sureleaf.monitoring import diff as compare_rules

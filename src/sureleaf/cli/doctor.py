@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.output import show, show_json
 
 REQUIRED = (
     "numpy",
@@ -138,8 +139,6 @@ def doctor(as_json: options.AsJson = False) -> None:
     - sureleaf doctor --json
     """
     from rich.text import Text
-
-    from sureleaf.cli.output import show, show_json
 
     versions, checks = installed_versions(), [_run(*item) for item in CHECKS.items()]
     is_healthy = all(one["works"] or one["name"] in HARMLESS for one in checks)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def evaluate(
     """
     import sureleaf
     from sureleaf import designs
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import fitted_for
     from sureleaf.commands.question import Question

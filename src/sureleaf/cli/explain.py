@@ -4,6 +4,7 @@ from typing import Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import column, option
+from sureleaf.cli.output import show, show_json
 
 __all__ = ["explain"]
 
@@ -43,7 +44,6 @@ def explain(
     from rich.text import Text
 
     from sureleaf.auditing.same_rows import encoded_rows
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands.json_values import confidence_is
     from sureleaf.commands.predictions import load_tree
     from sureleaf.files import read_file

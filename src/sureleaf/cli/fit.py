@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def fit(
     - sureleaf fit data.csv -t class -o model.sureleaf --cost "0,5;1,0"
     - sureleaf fit folder-of-parquet -t class -o model.sureleaf --memory 2GB
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
 
     options.check_output(output, data, cost)

@@ -8,6 +8,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def leaves(
     - sureleaf leaves data.csv -t class --levels-from training --method blend
     - sureleaf leaves model.sureleaf --levels-from training
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.commands.learners import TreeOptions
     from sureleaf.commands.predictions import is_model, load_tree
@@ -127,7 +127,6 @@ def _show_guaranteed(
     as_json: bool,
 ) -> None:
     """Show what held-out rows prove about all leaves at once."""
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
 
     options.check_held_out(

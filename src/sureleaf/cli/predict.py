@@ -9,6 +9,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json, standard_output
 from sureleaf.errors import InvalidArgumentError
 
 
@@ -59,7 +60,6 @@ def predict(
     - sureleaf predict model.sureleaf new.csv --cost "0,5;1,0"
     - sureleaf predict honest.sureleaf new.csv --alpha 0.1
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import predictions
     from sureleaf.estimators import load
     from sureleaf.table import stream_rows
@@ -115,7 +115,6 @@ def _read_sets(model: Any, alpha: float) -> Any:
 
 
 def _open_output(output: Path) -> AbstractContextManager[BinaryIO]:
-    from sureleaf.cli.output import standard_output
     from sureleaf.files.atomic_write import atomic_write
 
     return standard_output() if str(output) == "-" else atomic_write(output)

@@ -2,6 +2,7 @@
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 
 
 @options.with_options(
@@ -21,7 +22,6 @@ def rank(
     - sureleaf rank data.csv --target class
     - sureleaf rank data.csv --target class --training --json
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands import json_values, terminal
     from sureleaf.estimators import rank_columns
 

@@ -10,7 +10,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
-from sureleaf.cli.output import repeat_command, sha256, show_json
+from sureleaf.cli.output import repeat_command, sha256, show, show_json
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import ProgressBar, progress_enabled
 
@@ -169,7 +169,6 @@ def _progress() -> Iterator["Progress | None"]:
 def _show(result: Any, n_left_out: int, *written: Path | None) -> None:
     from rich.text import Text
 
-    from sureleaf.cli.output import show
     from sureleaf.commands.terminal import saved_expectation, show_report
 
     shown: list[Any] = [*show_report(result.document)]

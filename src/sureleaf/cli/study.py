@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.output import show, show_json
 
 if TYPE_CHECKING:
     from sureleaf.studies import StatusCounts, Store
@@ -53,7 +54,6 @@ def run(
     - sureleaf study run study.toml --jobs 2
     """
     from sureleaf import studies
-    from sureleaf.cli.output import show
 
     plan = studies.read_study(study_file)
     plan.check()  # before a store is made
@@ -99,8 +99,6 @@ def _show_status(store: "Store", status: "StatusCounts", as_json: bool) -> None:
     from dataclasses import asdict
 
     from rich.markup import escape
-
-    from sureleaf.cli.output import show, show_json
 
     failures: dict[tuple[str, str], list[str]] = {}
     for one in store.failures(store.study_id(status.name)):
@@ -150,7 +148,6 @@ def verify(
     from dataclasses import asdict
 
     from sureleaf import studies
-    from sureleaf.cli.output import show, show_json
 
     opened = _store(study_file, store)
     plan = studies.read_study(study_file)
@@ -185,7 +182,6 @@ def report(
     - sureleaf study report study.toml --json
     """
     from sureleaf import studies
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands.terminal import show_study
     from sureleaf.files.atomic_write import atomic_write
     from sureleaf.report.html.page import render_study

@@ -6,7 +6,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
-from sureleaf.cli.output import complete_choices
+from sureleaf.cli.output import complete_choices, show, show_json
 
 _QUESTIONS = ("rate", "rates", "differences", "mcnemar")
 
@@ -39,7 +39,6 @@ def test(
     - sureleaf test differences 0.01 -0.02 0.03 0.02 0.04
     - sureleaf test mcnemar 7 18 --rows 200
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands.published import read_test, show_test
 
     options.choice("QUESTION", question, _QUESTIONS)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
+from sureleaf.cli.output import show, show_json
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
@@ -44,7 +45,6 @@ def update(
     - sureleaf update model.sureleaf new.csv --target class -o updated.sureleaf
     - sureleaf update model.sureleaf new.csv -t class --regrow --rows data.csv
     """
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands.predictions import load_tree
     from sureleaf.errors import InvalidArgumentError
     from sureleaf.monitoring import diff, keep_or_regrow

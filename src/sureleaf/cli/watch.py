@@ -7,6 +7,7 @@ import typer
 
 from sureleaf.cli import options
 from sureleaf.cli.options import column, option
+from sureleaf.cli.output import sha256, show, show_json
 
 if TYPE_CHECKING:
     from sureleaf.monitoring import Watch
@@ -50,7 +51,6 @@ def watch(
     """
     from rich.text import Text
 
-    from sureleaf.cli.output import show, show_json
     from sureleaf.commands.predictions import load_tree
     from sureleaf.errors import InvalidArgumentError
     from sureleaf.files import atomic_write
@@ -90,7 +90,6 @@ def _add(
     watched: "Watch", data: Path, target: str, key: str | None, table: options.TableOptions
 ) -> None:
     """Count the rows of a file, or labels alone if it has no other columns than these."""
-    from sureleaf.cli.output import sha256
     from sureleaf.errors import InvalidArgumentError, suggestion
     from sureleaf.files import read_file
 
