@@ -52,7 +52,7 @@ class ComparedRows:
 
     def __add__(self, other: "ComparedRows") -> "ComparedRows":
         pairs = zip(self.parts, other.parts, strict=True)
-        parts = tuple((seen, _total(one, two)) for (seen, one), (_, two) in pairs)
+        parts = tuple((seen, EqualRows(*map(add, one, two))) for (seen, one), (_, two) in pairs)
         return ComparedRows(parts, self.n_rows + other.n_rows)
 
     @property
@@ -73,10 +73,6 @@ class ComparedRows:
             f"{n_equal:,} of {n_compared:,} rows{compared} are equal to rows that the model was "
             "fitted on, cell by cell: all figures are too good. Audit it with unseen rows."
         )
-
-
-def _total(one: EqualRows, other: EqualRows) -> EqualRows:
-    return EqualRows(*(a + b for a, b in zip(one, other, strict=True)))
 
 
 def _compare_with_fit(
@@ -174,8 +170,7 @@ class AuditedRows:
     def class_shares(self) -> FloatArray:
         """The share of the rows in each class, by weight."""
         counts = np.bincount(self.codes, self.weights, len(self.classes))
-        shares: FloatArray = counts / counts.sum()
-        return shares
+        return np.asarray(counts / counts.sum())
 
     def always(self, code: int) -> "AuditedRows":
         """Return the same rows for a model that always predicts one class."""
@@ -415,7 +410,10 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     if np.bincount(codes).min(initial=n_rows, where=np.bincount(codes) > 0) < 2:
         return None
     table = rows.table(rows=part)
-    cross_fitted = min(_errors_without_a_row(table, codes), key=lambda errors: errors.sum())
+    forest = BaggedTreesClassifier(n_estimators=30, random_state=0, n_jobs=1).fit(table, codes)
+    of_forest = forest.classes_[predicted_class(forest.oob_proba_)] != codes
+    of_line = _linear_predictions(table, codes) != codes
+    cross_fitted = min(of_forest, of_line, key=lambda errors: errors.sum())
     expected = float(cross_fitted.mean())
     if expected < LEAST_ERRORS or wrong.mean() > LEFT_ERRORS * expected:
         return None
@@ -432,13 +430,6 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
 
 def _subject(rows: AuditedRows) -> str:
     return "the model" if rows.cost is None else "its most probable class"
-
-
-def _errors_without_a_row(table: EncodedTable, codes: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
-    """Return which rows are predicted wrongly by models that were fitted without them."""
-    forest = BaggedTreesClassifier(n_estimators=30, random_state=0, n_jobs=1).fit(table, codes)
-    labels = forest.classes_[predicted_class(forest.oob_proba_)]
-    return [labels != codes, _linear_predictions(table, codes) != codes]
 
 
 def logistic_regression() -> Any:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sureleaf.arguments import FloatArray, check_choice, check_count, check_level, check_number
 from sureleaf.auditing.audited_rows import (
     AuditedRows,
-    ComparedRows,
     audit_rows,
     looks_like_training,
     seems_swapped,
@@ -483,7 +482,15 @@ class Audit:
             "effective_rows": self.effective_rows,
             "measure": self.measure,
             "accuracy": json_value(vars(self.accuracy)),
-            "cost": self._plain_cost(),
+            "cost": self.cost
+            and json_value(
+                vars(self.cost)
+                | {
+                    "matrix": self.audited.cost,
+                    "of_model": self.audited.cost_of_model,
+                    "stated": self.stated_cost,
+                }
+            ),
             "stated": self.stated,
             "confidence": self.confidence,
             "utility": self.utility,
@@ -492,15 +499,6 @@ class Audit:
             "looks_seen": self.looks_seen,
             "newness": self.newness,
         } | {name: None if one is None else one.records() for name, one in tables.items()}
-
-    def _plain_cost(self) -> dict[str, Any] | None:
-        if self.cost is None:
-            return None
-        matrix = self.audited.cost
-        assert matrix is not None
-        more = {"matrix": matrix, "of_model": self.audited.cost_of_model}
-        plain: dict[str, Any] = json_value(vars(self.cost) | more)
-        return plain | {"stated": self.stated_cost}
 
     def to_json(self) -> str:
         """Return the audit as JSON text; NaN becomes null."""
@@ -542,7 +540,7 @@ _FEW_ROWS = 20
 class _Request:
     """Options of an audit that apply to every leaf or bin."""
 
-    rows: str
+    is_training: bool
     level: float
     confidence: float | None
     utility: float | None
@@ -634,11 +632,11 @@ def audit(
     (0.947, [True, True, True])
     """
     check_choice("rows", rows, ("unseen", "training", None))
-    stated, rows = rows, rows or "unseen"
     for name, wanted in (("confidence", confidence), ("utility", utility)):
         if wanted is not None:
             check_number(name, wanted, low=0, high=1)
-    request = _Request(rows, check_level(level), confidence, utility)
+    is_training = rows == "training"
+    request = _Request(is_training, check_level(level), confidence, utility)
     check_count("n_bins", n_bins)
     audited, output = audit_rows(
         model, X, y, classes=classes, cost=cost, sample_weight=sample_weight, groups=groups
@@ -646,7 +644,7 @@ def audit(
     if positive is not None:
         positive_class(positive, output.classes)
         audited = replace(audited, positive=positive)
-    if rows == "training":
+    if is_training:
         warnings.warn(
             "levels from training rows are too optimistic, because the model was fitted to these "
             "labels. Audit it with unseen rows.",
@@ -656,7 +654,7 @@ def audit(
     leaves = _audit_leaves(output.trees, audited, request) if output.trees else None
     if len(output.trees) == 1:
         audited = replace(audited, tree=output.trees[0])
-    remarks, looks_seen = _remarks(output, audited, leaves, rows, named=classes is not None)
+    remark, newness = _remark(output, audited, leaves, rows, named=classes is not None)
     bins = _audit_bins(audited, n_bins, request)
     table = bins if leaves is None or len(output.trees) > 1 else leaves
     shares = table.n / table.n.sum()
@@ -676,47 +674,39 @@ def audit(
         audited=audited,
         wanted_confidence=request.confidence,
         wanted_utility=request.utility,
-        remarks=tuple(remarks),
-        newness=_newness(stated, audited.compared, looks_seen=looks_seen),
+        remarks=() if remark is None else (remark,),
+        newness=newness,
         effective_rows=None if effective is None else float(effective[0]),
     )
 
 
-def _newness(stated: str | None, compared: ComparedRows | None, *, looks_seen: bool) -> Newness:
-    """Return why the rows are called unseen, or not."""
-    if stated == "training":
-        return "training"
-    if looks_seen:
-        return "seen"
-    if compared is not None and compared.are_new:
-        return "compared"
-    return "unknown" if stated is None else "stated"
-
-
-def _remarks(
+def _remark(
     output: ModelOutput,
     audited: AuditedRows,
     leaves: AuditedLeaves | None,
-    rows: str,
+    rows: str | None,
     *,
     named: bool,
-) -> tuple[list[str], bool]:
-    """Return what does not fit, and whether unseen rows look like training rows."""
-    swapped = seems_swapped(audited, named=named)
-    if swapped is not None:
-        return [swapped], False
+) -> tuple[str | None, Newness]:
+    """Return what does not fit, and why the rows are called unseen, or not."""
+    newness: Newness = "unknown" if rows is None else "stated"
     if rows == "training":
-        return [], False
+        newness = "training"
+    elif audited.compared is not None and audited.compared.are_new:
+        newness = "compared"
+    swapped = seems_swapped(audited, named=named)
+    if swapped is not None or rows == "training":
+        return swapped, newness
     text = None if audited.compared is None else audited.compared.remark
     if text is None and leaves is not None and len(output.trees) == 1:
         text = _same_leaves(output.trees[0], leaves)
     if text is None:
         text = looks_like_training(audited, output.trees)
     if text is None:
-        return [], False
+        return None, newness
     advice = "If they are its training rows, pass rows='training'."
     warnings.warn(f"{text} {advice}", TrainingRowsWarning, stacklevel=3)
-    return [text], True
+    return text, "seen"
 
 
 def _audit_groups(
@@ -734,7 +724,7 @@ def _audit_groups(
     if effective is not None:
         known = counts * np.divide(effective, n, out=np.zeros(len(n)), where=n > 0)[:, np.newaxis]
     levels: Any
-    if request.rows == "unseen":
+    if not request.is_training:
         levels = unseen_levels(known, predicted, tree, audited.rule)
         rows_needed = levels.rows_needed(request.confidence, request.utility)
     else:
@@ -778,8 +768,7 @@ def _audit_leaves(
     counts = np.concatenate(
         [tree.class_counts(audited.codes, len(audited.classes), audited.weights) for tree in trees]
     )
-    of_trees = [audited.effective(tree.shares) for tree in trees]
-    known = [one for one in of_trees if one is not None]
+    known = [one for tree in trees if (one := audited.effective(tree.shares)) is not None]
     probabilities = np.concatenate([tree.probabilities for tree in trees])
     predicted = np.concatenate(
         [
@@ -818,7 +807,7 @@ def _audit_trees(leaves: AuditedLeaves, tree: NDArray[np.intp]) -> AuditedTrees:
         return np.bincount(tree, leaves.n * values) / n_rows
 
     def count(condition: NDArray[np.bool_]) -> NDArray[np.intp]:
-        return np.bincount(tree, condition).astype(np.intp)
+        return np.bincount(tree[condition], minlength=len(n_rows))
 
     return AuditedTrees(
         tree=np.arange(len(n_rows)),

@@ -5,12 +5,13 @@ LightGBM, XGBoost, or any other library with `classes_` and `predict_proba`.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
@@ -73,7 +74,7 @@ def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
         return _booster_output(model, X, classes)
     rows = _model_rows(model, last, X)
     raw = _call(model, lambda: np.asarray(model.predict_proba(rows)))
-    n_rows = _n_rows(rows)
+    n_rows = int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
     if raw.ndim != 2 or len(raw) != n_rows or raw.dtype.kind not in "fiub":
         expected = f"numbers with {n_rows} rows and a column per class"
         raise _wrong_output(model, "predict_proba", expected, raw)
@@ -98,18 +99,14 @@ def model_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
 
 def _inspect(model: Any) -> tuple[Any, Any, Any]:
     """Return the model that predicts, its last step and its classes, if it is a classifier."""
-    model = _best_estimator(model)
+    while hasattr(model, "best_estimator_"):  # of a parameter search
+        model = model.best_estimator_
     if _booster_library(model) is not None:
         return model, model, None
     _check_classifier(model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     check_trees(last)
     return model, last, getattr(model, "classes_", None)
-
-
-def _best_estimator(model: Any) -> Any:
-    """Return the best model of a parameter search; another model as it is."""
-    return _best_estimator(model.best_estimator_) if hasattr(model, "best_estimator_") else model
 
 
 def _check_classifier(model: Any) -> None:
@@ -145,10 +142,6 @@ def _check_classifier(model: Any) -> None:
         raise InvalidTypeError(
             f"model must predict one label per row; this {name} predicts {model.n_outputs_}."
         )
-
-
-def _n_rows(rows: Any) -> int:
-    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
 def _wrong_output(
@@ -302,7 +295,10 @@ def _model_rows(model: Any, last: Any, X: Any) -> Any:
     """Return the rows with the columns of the model; `last` is the last step of a pipeline."""
     if isinstance(model, TreeClassifier | BaggedTreesClassifier):
         rows = held_rows(X) if isinstance(X, list | tuple) else X
-        return _as_columns(rows) if isinstance(rows, list) else rows
+        if isinstance(rows, list):  # of dicts; a column that a dict lacks is missing there
+            columns = dict.fromkeys(name for row in rows for name in row)
+            return pa.table({name: [row.get(name) for row in rows] for name in columns})
+        return rows
     names = getattr(model, "feature_names_in_", None)
     rows = select_columns(
         X,
@@ -311,14 +307,6 @@ def _model_rows(model: Any, last: Any, X: Any) -> Any:
         takes_text=isinstance(model, Pipeline),
     )
     return _text_as_categories(rows) if _package(last) in ("lightgbm", "xgboost") else rows
-
-
-def _as_columns(rows: list[Mapping[str, Any]]) -> Any:
-    """Return a list of dicts as an Arrow table; a column that a dict lacks is missing there."""
-    import pyarrow as pa
-
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
 def select_columns(
@@ -347,9 +335,15 @@ def select_columns(
             f"{_listed(missing)}. It has: {_listed(frame.columns)}."
         )
     selected = frame.select(*names)
-    if selected.implementation.is_pyarrow():
-        return _as_pandas(selected)
-    return selected.to_native()
+    if not selected.implementation.is_pyarrow():
+        return selected.to_native()
+    try:
+        return selected.to_pandas()
+    except ImportError:
+        raise MissingPackageError(
+            "pandas is needed to pass columns to the model by name, and is not installed. "
+            "Install it: pip install pandas"
+        ) from None
 
 
 def check_table(X: Any) -> Any:
@@ -395,16 +389,6 @@ def _as_array(frame: "nw.DataFrame[Any]", *, takes_text: bool) -> NDArray[Any]:
         return np.array([column.to_list() for column in frame.iter_columns()], dtype=object).T
     columns = [column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]
     return np.column_stack(columns).astype(float)
-
-
-def _as_pandas(frame: "nw.DataFrame[Any]") -> Any:
-    try:
-        return frame.to_pandas()
-    except ImportError:
-        raise MissingPackageError(
-            "pandas is needed to pass columns to the model by name, and is not installed. "
-            "Install it: pip install pandas"
-        ) from None
 
 
 def _text_as_categories(rows: Any) -> Any:

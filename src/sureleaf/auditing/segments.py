@@ -107,16 +107,10 @@ class Errors:
 
     def take(self, rows: NDArray[np.int64]) -> "Errors":
         """Return some of the rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        return replace(
-            self,
-            stated=self.stated[rows],
-            observed=self.observed[rows],
-            variance=self.variance[rows],
-            expected=None if self.expected is None else self.expected[rows],
-            weights=None if self.weights is None else self.weights[rows],
-            groups=groups,
-        )
+        names = ("stated", "observed", "variance", "expected", "weights", "groups")
+        known = {name: getattr(self, name) for name in names}
+        taken: dict[str, Any] = {k: v[rows] for k, v in known.items() if v is not None}
+        return replace(self, **taken)
 
 
 # ---- the segments that are looked at -------------------------------------------------------------
@@ -533,15 +527,11 @@ def _farthest(
             if value == -math.inf or (choice is not None and value <= highest):
                 break
             rows = block.rows(i, j)
-            if any(_overlap(rows, other) > 0.5 for other in taken):
+            if any((rows & other).sum() > 0.5 * (rows | other).sum() for other in taken):
                 continue
             choice, highest = (block, i, j, float(own[i, j]), float(variance[i, j, 0])), value
             break
     return choice
-
-
-def _overlap(rows: BoolArray, other: BoolArray) -> float:
-    return float((rows & other).sum() / max((rows | other).sum(), 1))
 
 
 # ---- intervals, p-values and planning ------------------------------------------------------------

@@ -73,7 +73,9 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
         return [_sureleaf_leaves(member, X) for member in model.model_.members]
     if isinstance(model, BaseDecisionTree):
         leaves = _sklearn_leaves(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
-        has_missing = _has_missing(X)
+        has_missing = np.zeros(X.shape[1], dtype=bool)
+        if not sp.issparse(X):
+            has_missing = np.isnan(np.asarray(X, dtype=float)).any(axis=0)
         structure = TreeStructure.of(model.tree_, names)
         rule = structure.rules(has_missing)[leaves.leaf]
         return [replace(leaves, rule=rule, has_missing=has_missing, structure=structure)]
@@ -123,14 +125,6 @@ def _bagging_leaves(model: Any, X: Any, n_classes: int) -> list[TreeLeaves]:
         codes = np.asarray(member.classes_, dtype=np.intp)  # a bag may lack some of the classes
         trees.append(_sklearn_leaves(member, leaf_of_row, codes, n_classes))
     return trees
-
-
-def _has_missing(X: Any) -> NDArray[np.bool_]:
-    """Return whether each column has missing values."""
-    if sp.issparse(X):
-        return np.zeros(X.shape[1], dtype=bool)
-    missing: NDArray[np.bool_] = np.isnan(np.asarray(X, dtype=float)).any(axis=0)
-    return missing
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,11 +40,10 @@ class UnseenLevels:
     @property
     def below(self) -> NDArray[np.bool_]:
         """Whether another class is more frequent, or another decision is cheaper."""
+        own = np.arange(len(self.counts)), self.predicted
         if self.costs is not None:
-            return ~self.costs.is_cheapest(self.counts)[np.arange(len(self.counts)), self.predicted]
-        n_correct = self.counts[np.arange(len(self.counts)), self.predicted]
-        is_below: NDArray[np.bool_] = self.counts.max(axis=1) > n_correct
-        return is_below
+            return ~self.costs.is_cheapest(self.counts)[own]
+        return np.asarray(self.counts.max(axis=1) > self.counts[own])
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return Clopper and Pearson's interval for the probability of the predicted class."""
@@ -169,19 +168,15 @@ def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:
     """
     if not n.sum() > 0:
         return np.full(len(n), 0.5)
-    candidates = [_shrunk_accuracy(n_correct, n, float(s)) for s in _STRENGTHS]
-    log_likelihoods = []
-    for s, (mean, _) in zip(_STRENGTHS, candidates, strict=True):
+    estimates, log_likelihoods = [], []
+    for s in _STRENGTHS.tolist():
+        mean = float((n_correct / (n + s)).sum() / (n / (n + s)).sum())
+        estimates.append((n_correct + s * mean) / (n + s))
         # Even if all predictions are correct, the mean stays half a row away from 1.
         m = float(np.clip(mean, 0.5 / (n.sum() + 1), 1 - 0.5 / (n.sum() + 1)))
         a, b = s * m, s * (1 - m)
         log_likelihoods.append((betaln(a + n_correct, b + n - n_correct) - betaln(a, b)).sum())
-    return candidates[int(np.argmax(log_likelihoods))][1]
-
-
-def _shrunk_accuracy(n_correct: FloatArray, n: FloatArray, s: float) -> tuple[float, FloatArray]:
-    mean = float((n_correct / (n + s)).sum() / (n / (n + s)).sum())
-    return mean, (n_correct + s * mean) / (n + s)
+    return np.asarray(estimates[int(np.argmax(log_likelihoods))])
 
 
 # ---- rows grouped by prediction and predicted probability ----------------------------------------

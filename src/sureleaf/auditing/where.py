@@ -215,7 +215,9 @@ class Where:
             )
         else:
             digits = 0 if self.detectable >= 0.1 else 1
-            size = f"{points(_rounded_up(self.detectable, digits), digits)} percentage points"
+            step = 10.0 ** (-2 - digits)
+            rounded_up = math.ceil(self.detectable / step - 1e-9) * step
+            size = f"{points(rounded_up, digits)} percentage points"
             size = (
                 f"are off by {size} or more"
                 if self.of == "calibration"
@@ -254,11 +256,6 @@ class Where:
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
-
-
-def _rounded_up(share: float, digits: int) -> float:
-    step = 10.0 ** (-2 - digits)
-    return math.ceil(share / step - 1e-9) * step
 
 
 # ---- the search, and named columns ---------------------------------------------------------------
@@ -356,17 +353,12 @@ def subgroup_table(
         p_value=adjusted,
         found=adjusted <= 1 - level + 1e-12,
         of=of,
-        inside=_inside(rows, groups, level),
+        inside=(  # of a single tree, if its rows are independent
+            None
+            if rows.tree is None or rows.weights is not None or rows.groups is not None
+            else compare_inside(rows.tree, rows.predicted == rows.codes, groups, level)
+        ),
     )
-
-
-def _inside(
-    rows: AuditedRows, groups: list[tuple[str, list[str], NDArray[np.intp]]], level: float
-) -> LeafGroups | None:
-    """Compare subgroups inside the leaves of a single tree, if its rows are independent."""
-    if rows.tree is None or rows.weights is not None or rows.groups is not None:
-        return None
-    return compare_inside(rows.tree, rows.predicted == rows.codes, groups, level)
 
 
 def _subgroup_test(

@@ -166,7 +166,10 @@ class Diff(TextDisplay):
         return lines
 
     def _columns(self) -> Iterator[str]:
-        used = [_columns_used(one.model_) for one in (self.old, self.new)]
+        used = [
+            {one.model_.schema.names[index] for index in one.tree_.feature.tolist() if index >= 0}
+            for one in (self.old, self.new)
+        ]
         for names, text in (
             (sorted(used[1] - used[0]), "The new tree also asks for"),
             (sorted(used[0] - used[1]), "The new tree no longer asks for"),
@@ -191,7 +194,6 @@ class Diff(TextDisplay):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON, and for the page."""
-        comparison = None if self.comparison is None else json_value(self.comparison.to_dict())
         return {
             "schema": SCHEMA,
             "identical": self.identical,
@@ -203,7 +205,7 @@ class Diff(TextDisplay):
             "rules": [{**vars(one), "sentence": str(one)} for one in self.rules],
             "leaves": None if self.leaves is None else self.leaves.records(),
             "flows": None if self.flows is None else self.flows.records(),
-            "comparison": comparison,
+            "comparison": self.comparison and json_value(self.comparison.to_dict()),
             "old": _outline(self.old.model_, self.flows, "old_leaf"),
             "new": _outline(self.new.model_, self.flows, "new_leaf"),
         }
@@ -272,7 +274,8 @@ def diff(
         tables = [encoded_rows(one, X) for one in (old, new)]
         flows = _flows((before, after), tables, y)
         changed = float(flows.n_changed.sum() / flows.n.sum())
-        path = _passed(before, tables[0])
+        passed = before.decision_path(tables[0])
+        path = np.asarray(passed.sum(axis=0)).ravel() / passed.shape[0]
     rules = tuple(sorted(_rule_changes(before, after, path), key=lambda one: -one.share))
     same_tests = all(one.kind == "decision" for one in rules)
     leaves = _leaf_changes(before, after) if same_tests else None
@@ -340,13 +343,6 @@ def _flows(
         old_correct=correct[0][order],
         new_correct=correct[1][order],
     )
-
-
-def _passed(model: TreeModel, table: EncodedTable) -> FloatArray:
-    """Return the share of the rows that passes each node."""
-    passed = model.decision_path(table)
-    share: FloatArray = np.asarray(passed.sum(axis=0)).ravel() / passed.shape[0]
-    return share
 
 
 # ---- rules ---------------------------------------------------------------------------------------
@@ -431,11 +427,6 @@ def _column(model: TreeModel, node: int) -> Column:
     return model.schema.columns[int(model.tree.feature[node])]
 
 
-def _columns_used(model: TreeModel) -> set[str]:
-    names = model.schema.names
-    return {names[index] for index in model.tree.feature.tolist() if index >= 0}
-
-
 # ---- leaves --------------------------------------------------------------------------------------
 
 
@@ -446,11 +437,11 @@ def _leaf_changes(before: TreeModel, after: TreeModel) -> LeafChanges:
     decisions = [one.classes[one.predicted_classes[one.tree.leaf_ids]] for one in (before, after)]
     unknown = np.full(len(leaves), np.nan)
 
-    def column(k: int, name: str) -> Any:
-        table = tables[k]
-        if table is None:
-            return unknown if name != "flagged" else np.zeros(len(leaves), dtype=bool)
-        return getattr(table, name)
+    known: dict[str, Any] = {}
+    for table, when in zip(tables, ("before", "after"), strict=True):
+        for name in ("confidence", "utility"):
+            known[f"{name}_{when}"] = unknown if table is None else getattr(table, name)
+        known[f"flagged_{when}"] = np.isfinite(unknown) if table is None else table.flagged
 
     return LeafChanges(
         leaf=leaves,
@@ -460,12 +451,7 @@ def _leaf_changes(before: TreeModel, after: TreeModel) -> LeafChanges:
         before=decisions[0],
         after=decisions[1],
         changed=decisions[0] != decisions[1],
-        confidence_before=column(0, "confidence"),
-        confidence_after=column(1, "confidence"),
-        utility_before=column(0, "utility"),
-        utility_after=column(1, "utility"),
-        flagged_before=column(0, "flagged"),
-        flagged_after=column(1, "flagged"),
+        **known,
     )
 
 
@@ -477,12 +463,10 @@ def _outline(model: TreeModel, flows: Flows | None, side: str) -> list[dict[str,
     """Return the nodes of a tree in preorder, as lines of an outline."""
     tree, table = model.tree, _known_leaves(model)
     line_of = {leaf: line for line, leaf in enumerate(tree.leaf_ids.tolist())}
-    n = model.tree.class_counts.sum(axis=1)
+    n = tree.class_counts.sum(axis=1)
     if flows is not None:
-        ends = np.bincount(getattr(flows, side), flows.n, tree.n_nodes)
-        n = ends.astype(np.float64)
+        n = np.bincount(getattr(flows, side), flows.n, tree.n_nodes)
     test_of = {0: ""}
-    code_of = {label: code for code, label in enumerate(model.classes.tolist())}
     rules = leaf_rules(tree, model.schema)
     lines = []
     for node in range(tree.n_nodes):  # parents come before their children
@@ -495,12 +479,12 @@ def _outline(model: TreeModel, flows: Flows | None, side: str) -> list[dict[str,
             "leaf": not children,
         }
         if not children:
-            label = model.classes[model.predicted_classes[node]]
+            predicted = int(model.predicted_classes[node])
             line |= {
                 "rule": rules[node],
                 "n": float(n[node]),
-                "prediction": json_value(label),
-                "class": code_of[label],
+                "prediction": json_value(model.classes[predicted]),
+                "class": predicted,
             }
             for name in ("confidence", "utility", "flagged"):
                 value = None if table is None else getattr(table, name)[line_of[node]]

@@ -33,9 +33,9 @@ References
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -136,7 +136,10 @@ def first_alarm(path: Counts, rows: Counts, tests: Sequence["Started"]) -> Alarm
     for one in tests:
         begin = int(np.searchsorted(clock, one.counts.sum(), side="right"))
         since = path[begin:first] - one.counts
-        tried = np.arange(len(since)) if one.may_alarm is None else one.may_alarm(since)
+        tried = np.arange(len(since))
+        if one.limit is not None:  # a quick limit of the capital leaves most of them out
+            most = capital_limit(since[:, 0], since.sum(axis=1), one.limit, rises=one.rises)
+            tried = np.flatnonzero(most >= one.goal)
         reached = tried[log_capital(since[tried], one.bets) >= one.goal]
         if len(reached):
             first = begin + int(reached[0])
@@ -155,14 +158,15 @@ class Started:
     """A test that starts after a row, when there were these counts.
 
     - `bets`: its bets; `goal`: the logarithm of the capital that is an alarm.
-    - `may_alarm`: which counts since then may reach it, by a quick limit; None for all.
+    - `limit`: the share that is tested, if the test is about one; whether more `rises` the capital.
     """
 
     row: int
     counts: Counts
     bets: FloatArray
     goal: float
-    may_alarm: Callable[[Counts], NDArray[np.intp]] | None = None
+    limit: float | None = None
+    rises: bool = False
 
 
 def started(starts: Starts, bets: FloatArray, alpha: float) -> list[Started]:
@@ -188,15 +192,8 @@ def share_test(starts: Starts, limit: float, alpha: float, *, rises: bool) -> li
             gains = np.array([1.0 - share, -share])
             goal = -float(np.log(alpha * start_share(index)))
             bets = log_bets(gains if rises else -gains)
-            may_alarm = partial(_may_alarm, share=share, goal=goal, rises=rises)
-            tests.append(Started(row, own, bets, goal, may_alarm))
+            tests.append(Started(row, own, bets, goal, share, rises))
     return tests
-
-
-def _may_alarm(since: Counts, *, share: float, goal: float, rises: bool) -> NDArray[np.intp]:
-    """Return which counts may have a capital that is an alarm, by its quick limit."""
-    most = capital_limit(since[:, 0], since.sum(axis=1), share, rises=rises)
-    return np.flatnonzero(most >= goal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,15 +451,13 @@ class Watch:
     @cached_property
     def decisions(self) -> NDArray[np.intp]:
         """The class, or decision, of each leaf."""
-        codes: NDArray[np.intp] = self.model.predicted_classes[self.model.tree.leaf_ids]
-        return codes
+        return np.asarray(self.model.predicted_classes[self.model.tree.leaf_ids])
 
     @cached_property
     def regret(self) -> FloatArray:
         """What each decision (columns) costs more than the right one, by class (lines)."""
-        rule, n_classes = self.model.rule, len(self.model.classes)
-        matrix: FloatArray = 1.0 - np.eye(n_classes) if rule is None else rule.regret
-        return matrix
+        rule = self.model.rule
+        return np.asarray(1.0 - np.eye(len(self.model.classes)) if rule is None else rule.regret)
 
     def _extra_costs(self, line: int) -> Iterator[FloatArray]:
         """Return what the decision of a leaf costs more than each other one, by class."""
@@ -501,14 +496,17 @@ class Watch:
         line = np.where(is_leaf, line, len(ids))
         is_new, is_counted = np.ones((2, table.n_rows), dtype=bool)
         if digests is not None:
-            known = np.array([self._is_known(one) for one in digests], dtype=bool)
-            is_new = ~known
+            is_new = np.array([not self._is_known(one) for one in digests], dtype=bool)
         numbers = self.counts.n_rows + np.cumsum(is_new)
         own = numbers.copy()
         if digests is not None:
             is_counted = self._settle(digests, line, codes, own)
         self._note_columns(table, is_new)
-        self._count_rows(line[is_new], numbers[is_new])
+        new_line, new_numbers = line[is_new], numbers[is_new]
+        for first in range(0, len(new_line), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            path = self.counts.rows.extend(new_line[part], new_numbers[part])
+            self._test_shares(path, new_numbers[part])
         is_counted &= codes >= 0
         self._count_labels(line[is_counted], codes[is_counted], own[is_counted])
         self.counts.sources += sources
@@ -623,21 +621,17 @@ class Watch:
     def _note_columns(self, table: EncodedTable, is_new: NDArray[np.bool_]) -> None:
         """Count what the fit has never seen in a column."""
         for index, column in enumerate(self.model.schema):
-            missing = table.is_missing(index)[is_new]
             unseen = 0
             if column.is_coded:
                 unseen = int((table.columns[index][is_new] == UNSEEN).sum())
+            missing = int(table.is_missing(index)[is_new].sum())
+            new_missing = 0 if column.has_missing else missing - unseen
             for noted, n in (
                 (self.counts.new_categories, unseen),
-                (self.counts.new_missing, 0 if column.has_missing else int(missing.sum()) - unseen),
+                (self.counts.new_missing, new_missing),
             ):
                 if n:
                     noted[str(column.name)] = noted.get(str(column.name), 0) + n
-
-    def _count_rows(self, line: NDArray[np.intp], numbers: Counts) -> None:
-        for first in range(0, len(line), ROWS_AT_ONCE):
-            part = slice(first, first + ROWS_AT_ONCE)
-            self._test_shares(self.counts.rows.extend(line[part], numbers[part]), numbers[part])
 
     def _test_shares(self, path: Counts, numbers: Counts) -> None:
         starts, alpha = self.counts.rows.starts, self.alpha / 16 / len(self.decisions)
@@ -855,7 +849,7 @@ class Watch:
         elif verdict == "right":
             yield f"Still right: {label!s} is {best}."
         elif np.isfinite(table.accuracy_since[leaf]):
-            yield (f"Not enough rows since the change to tell whether {label!s} is still {best}.")
+            yield f"Not enough rows since the change to tell whether {label!s} is still {best}."
         elif np.isfinite(needed):
             yield (
                 f"Not enough rows to tell: {n_labelled:,} with a label; about {needed:,.0f} are "
@@ -897,19 +891,18 @@ class Watch:
         rows = f"{count_of(counts.n_rows, 'row')}, {counts.n_labelled:,} of them with a label"
         if not self.alarm:
             return f"No alarm after {rows}."
-        changed = int((table.verdict == "changed").sum())
         parts = [
-            f"{count_of(changed, 'leaf', 'leaves')} no longer right" if changed else "",
-            self._number("less accurate", table.accuracy_since),
-            self._number("reached by more or fewer rows", table.share_since),
-            "the whole tree less accurate" if ("accuracy", -1) in counts.alarms else "",
+            f"{count_of(int(is_so.sum()), 'leaf', 'leaves')} {what}"
+            for is_so, what in (
+                (table.verdict == "changed", "no longer right"),
+                (np.isfinite(table.accuracy_since), "less accurate"),
+                (np.isfinite(table.share_since), "reached by more or fewer rows"),
+            )
+            if is_so.any()
         ]
-        return f"Alarm after {rows}: {listed([one for one in parts if one])}."
-
-    @staticmethod
-    def _number(what: str, since: FloatArray) -> str:
-        n = int(np.isfinite(since).sum())
-        return f"{count_of(n, 'leaf', 'leaves')} {what}" if n else ""
+        if ("accuracy", -1) in counts.alarms:
+            parts.append("the whole tree less accurate")
+        return f"Alarm after {rows}: {listed(parts)}."
 
     def sentences(self) -> list[str]:
         """Return the answer in sentences: in one, about the whole tree, and about the rows."""
@@ -965,10 +958,8 @@ class Watch:
             point[:, 0] = row
             point[0, 1:] = labelled.sum(), right.sum()
             point[1:, 1:] = np.column_stack([labelled, right])
-        whole = self._history(points[:, 0], self.alpha / 4)
         drawn = [
-            self._history(points[:, 1 + leaf], self.alpha / 4 / n_leaves)
-            for leaf in range(n_leaves)
+            self._history(points[:, 1 + k], self.alpha / 4 / n_leaves) for k in range(n_leaves)
         ]
         n = counts.n_labelled
         return {
@@ -989,7 +980,7 @@ class Watch:
                 "promised": self.promise.whole,
                 "promised_low": self.promise.whole_least,
                 "accuracy_since": None if alarm is None else alarm.since,
-                "history": whole,
+                "history": self._history(points[:, 0], self.alpha / 4),
             },
             "leaves": [
                 {**record, "history": history}
@@ -1002,8 +993,7 @@ class Watch:
         points = points[points[:, 1] > 0]
         low, high = confidence_sequence(points[:, 2], points[:, 1], alpha)
         columns = [points[:, 0], points[:, 2] / np.maximum(points[:, 1], 1), low, high]
-        drawn: list[list[float]] = np.column_stack(columns).tolist()
-        return drawn
+        return list(np.column_stack(columns).tolist())
 
     # ---- files -----------------------------------------------------------------------------------
 

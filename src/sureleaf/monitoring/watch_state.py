@@ -146,13 +146,10 @@ def _plain(watch: Watch) -> dict[str, Any]:
         "new_categories": counts.new_categories,
         "new_missing": counts.new_missing,
         "history": [[row, n.tolist(), right.tolist()] for row, n, right in counts.history],
-        "tree": _plain_tree(watch.tree),
+        "tree": base64.b64encode(
+            zlib.compress(state_bytes(estimator_state(watch.tree)))  # its model file
+        ).decode(),
     }
-
-
-def _plain_tree(tree: TreeClassifier) -> str:
-    """Return the model file of a tree, packed, as text."""
-    return base64.b64encode(zlib.compress(state_bytes(estimator_state(tree)))).decode()
 
 
 def _tree_of(written: str) -> tuple[Any, TreeClassifier]:
