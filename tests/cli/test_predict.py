@@ -20,7 +20,8 @@ import pytest
 
 import sureleaf
 from sureleaf.files import CsvFormat, csv_reader, read_file
-from sureleaf.table import row_stream, stream_rows
+from sureleaf.table import row_stream
+from sureleaf.table.row_stream import stream_rows
 from tests.cli.command import SURELEAF, run
 from tests.cli.fitted_rows import N_ROWS, make_rows
 

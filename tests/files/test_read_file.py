@@ -17,7 +17,8 @@ from sureleaf import _kernel
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files import CsvFormat, read_file
 from sureleaf.files.read_file import parquet_batches
-from sureleaf.table import encode, read_table, stream_rows
+from sureleaf.table import encode, read_table
+from sureleaf.table.row_stream import stream_rows
 from tests.shared_files import SHARED, needs_shared
 
 TABLE = pa.table({"a": [1.5, None], "t": ["x", None]})

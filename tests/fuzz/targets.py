@@ -122,7 +122,7 @@ def _use_table(path: Path, random: Random) -> str:
     """Fit on the rows of a file, or predict them."""
     from sureleaf.commands.predictions import write_predictions
     from sureleaf.commands.question import read_question
-    from sureleaf.table import stream_rows
+    from sureleaf.table.row_stream import stream_rows
 
     if random.random() < 0.5:
         question = read_question(path, "class")

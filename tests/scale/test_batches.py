@@ -12,7 +12,6 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.files import csv_reader
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
-from sureleaf.scale import batches
 from sureleaf.scale.batches import OpenedPart, open_source, read_part, read_schema, reserve
 
 TABLE = pa.table({"x": [1, 2, 3, 4], "s": ["a", "b", None, "a"], "y": [0, 1, 0, 1]})
@@ -139,7 +138,7 @@ def test_a_full_temporary_folder_is_named_and_the_file_is_not_blamed(tmp_path, m
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(batches, "_spill_csv", fail)
+    monkeypatch.setattr(csv_reader, "copy_csv", fail)
     with pytest.raises(InvalidArgumentError, match=r"temporary folder .* disk is full.*TMPDIR"):
         open_source(tmp_path / "rows.csv")
 

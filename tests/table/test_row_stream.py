@@ -15,7 +15,8 @@ import pytest
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.files import CsvFormat, read_file
-from sureleaf.table import Column, Schema, encode, read_table, stream_rows
+from sureleaf.table import Column, Schema, encode, read_table
+from sureleaf.table.row_stream import stream_rows
 
 N_ROWS = 200_000
 

@@ -62,7 +62,7 @@ def predict(
     """
     from sureleaf.commands import predictions
     from sureleaf.estimators import load
-    from sureleaf.table import stream_rows
+    from sureleaf.table.row_stream import stream_rows
 
     to_stdout = str(output) == "-"
     if as_json and to_stdout:

@@ -20,9 +20,9 @@ from sureleaf.formatting import visible
 from sureleaf.model.leaf_table import kind_of_confidence
 from sureleaf.model.tree_model import RowPredictions
 from sureleaf.progress import ProgressBar
-from sureleaf.table import RowStream
 from sureleaf.table.frames import without_dictionaries
 from sureleaf.table.raw_column import MAX_EXACT
+from sureleaf.table.row_stream import RowStream
 
 if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier

@@ -1,18 +1,23 @@
-"""A CSV file as an Arrow table: every row is read, or the first wrong one is named."""
+"""A CSV file as an Arrow table or file: every row is read, or the first wrong one is named."""
 
-import codecs
 import csv
 import io
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 
 from sureleaf.errors import InvalidArgumentError, TextColumnWarning, warn_caller
 from sureleaf.files.csv_dialect import MISSING_NUMBERS, CsvDialect, CsvFormat, detect_dialect
 from sureleaf.files.source import ByteSource
+from sureleaf.files.utf8_stream import Utf8Stream, find_codec
 
 _MISSING_MARKS: Final = tuple(mark for mark in MISSING_NUMBERS if mark not in ("", "None", "-"))
 """Cells of text columns that programs write for a missing value, but that may be categories."""
@@ -51,7 +56,7 @@ class CsvText:
 
     def __init__(self, source: ByteSource, csv_format: CsvFormat) -> None:
         self.source, self.csv_format = source, csv_format
-        self.codec = _find_codec(csv_format.encoding, source.head)
+        self.codec = find_codec(csv_format.encoding, source.head)
         self.dialect = detect_dialect(self._first_rows(), csv_format, source.name)
 
     @property
@@ -61,7 +66,7 @@ class CsvText:
         return [name for name in self.dialect.header if name in asked]
 
     def _first_rows(self) -> str:
-        head = _Utf8Stream(io.BytesIO(self.source.head), self.codec, self.source.name)
+        head = Utf8Stream(io.BytesIO(self.source.head), self.codec, self.source.name)
         parts = []
         try:
             while part := head.read(1 << 16):
@@ -85,14 +90,12 @@ class CsvText:
         n_lines = head.count(b"\n") or head.count(b"\r")
         return None if self.source.size is None else self.source.size * n_lines / len(head)
 
-    def stream(self) -> "_Utf8Stream":
+    def stream(self) -> Utf8Stream:
         """Open the text from its start, as UTF-8."""
-        return _Utf8Stream(self.source.open(), self.codec, self.source.name)
+        return Utf8Stream(self.source.open(), self.codec, self.source.name)
 
     def options(self, *, block_size: int, types: dict[str, Any], **convert: Any) -> dict[str, Any]:
         """Return the options of Arrow's CSV reader for this file."""
-        from pyarrow import csv as arrow_csv
-
         return {
             "read_options": arrow_csv.ReadOptions(
                 block_size=block_size,
@@ -119,8 +122,6 @@ class CsvText:
         **convert: Any,
     ) -> Iterator[Any]:
         """Read the rows in blocks, with the type of each column, as record batches."""
-        from pyarrow import csv as arrow_csv
-
         options = self.options(block_size=BLOCK, types=types, **convert)
         options["parse_options"].invalid_row_handler = on_ragged
         last_cell = None
@@ -163,7 +164,7 @@ class CsvText:
             "(--csv delimiter=...)."
         )
 
-    def check_last_quote(self, stream: "_Utf8Stream", last_cell: Any) -> None:
+    def check_last_quote(self, stream: Utf8Stream, last_cell: Any) -> None:
         """Raise an error if the last quote is not closed: its cell holds all rows that follow."""
         if not isinstance(last_cell, str) or not re.search(r"[\r\n]", last_cell):
             return
@@ -177,9 +178,6 @@ class CsvText:
 
 
 def _parse(file: CsvText) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     if file.has_no_rows:
         return pa.table({name: pa.nulls(0) for name in file.dialect.header})
     types = dict.fromkeys(file.text_columns, pa.string())
@@ -201,41 +199,31 @@ def _parse(file: CsvText) -> Any:
 
 def _with_long_integers(table: Any, file: CsvText, block_size: int) -> Any:
     """Read the columns again whose integers need more than 64 bits, which Arrow has rounded."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     for index, name in enumerate(table.column_names):
-        if not may_be_long_integers(table.column(index)):
+        if not _may_be_long_integers(table.column(index)):
             continue
-        types = {name: long_integer_type()}
-        options = file.options(block_size=block_size, types=types, include_columns=[name])
+        options = file.options(
+            block_size=block_size, types={name: _LONG_INTEGER}, include_columns=[name]
+        )
         with suppress(pa.ArrowInvalid), file.stream() as stream:  # raised by other numbers
             table = table.set_column(index, name, arrow_csv.read_csv(stream, **options).column(0))
     return table
 
 
-def may_be_long_integers(column: Any) -> bool:
-    """Return whether a column of float64 may be text of integers of more than 64 bits."""
-    import pyarrow.compute as pc
+_LONG_INTEGER: Final = pa.decimal128(38, 0)
+"""The type of integers that need more than 64 bits."""
 
+
+def _may_be_long_integers(column: Any) -> bool:
+    """Return whether a column of float64 may be text of integers of more than 64 bits."""
     if column.type != "double":
         return False
     ends = pc.min_max(column).as_py()
     return ends["min"] is not None and max(-ends["min"], ends["max"]) >= 2.0**63
 
 
-def long_integer_type() -> Any:
-    """Return the type of integers that need more than 64 bits, which has 38 digits."""
-    import pyarrow as pa
-
-    return pa.decimal128(38, 0)
-
-
 def _has_decimal_commas(file: CsvText, table: Any) -> bool:
     """Return whether decimal numbers appear only below the first rows, with commas."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if file.dialect.delimiter == "," or any(map(pa.types.is_floating, table.schema.types)):
         return False
     missing = pa.array(file.csv_format.missing_numbers)
@@ -274,7 +262,7 @@ def _with_thousands(table: Any, file: CsvText) -> Any:
         if column.type != "string" or name in file.csv_format.text_columns:
             continue
         texts = nullify(column, file.csv_format.missing_numbers)
-        if not has_separator(texts, separator):
+        if not _has_separator(texts, separator):
             continue
         numbers = read_thousands(texts, separator, file.dialect.decimal)
         if numbers is not None:
@@ -288,14 +276,12 @@ def read_thousands(texts: Any, separator: str, decimal: str) -> Any:
     Where a value is missing, texts are null. If the separator is an apostrophe or a space, both
     decimal marks are tried.
     """
-    marks = decimal_marks(texts, separator, decimal)
-    return to_numbers(texts, separator, marks[0]) if marks else None
+    marks = _decimal_marks(texts, separator, decimal)
+    return _to_numbers(texts, separator, marks[0]) if marks else None
 
 
-def decimal_marks(texts: Any, separator: str, decimal: str) -> list[str]:
+def _decimal_marks(texts: Any, separator: str, decimal: str) -> list[str]:
     """Return the decimal marks with which all texts are numbers, the expected one first."""
-    import pyarrow.compute as pc
-
     return [
         mark
         for mark in (decimal, "," if decimal == "." else ".")
@@ -305,10 +291,8 @@ def decimal_marks(texts: Any, separator: str, decimal: str) -> list[str]:
     ]
 
 
-def to_numbers(texts: Any, separator: str, mark: str) -> Any:
+def _to_numbers(texts: Any, separator: str, mark: str) -> Any:
     """Return texts that are numbers with thousands separators and this decimal mark as float64."""
-    import pyarrow.compute as pc
-
     digits = pc.replace_substring_regex(texts, rf"^\+|[{_SEPARATORS[separator]}]", "")
     return pc.replace_substring(digits, mark, ".").cast("float64")
 
@@ -322,17 +306,13 @@ def _thousands_pattern(separator: str, decimal: str) -> str:
     return rf"^[+-]?(({groups}|\d+)([{decimal}]\d*)?|[{decimal}]\d+)([eE][+-]?\d+)?$"
 
 
-def has_separator(texts: Any, separator: str) -> bool:
+def _has_separator(texts: Any, separator: str) -> bool:
     """Return whether any text has a thousands separator; postal codes in quotes have none."""
-    import pyarrow.compute as pc
-
     found = pc.match_substring_regex(texts, rf"\d[{_SEPARATORS[separator]}]\d{{3}}")
     return bool(pc.any(found).as_py())
 
 
 def _with_missing_text(table: Any, missing: Sequence[str]) -> Any:
-    import pyarrow as pa
-
     for index, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
             table = table.set_column(index, field, nullify(table.column(index), missing))
@@ -341,9 +321,6 @@ def _with_missing_text(table: Any, missing: Sequence[str]) -> Any:
 
 def nullify(texts: Any, missing: Sequence[str]) -> Any:
     """Return an Arrow array in which the texts that mean a missing value are null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     is_missing = pc.is_in(texts, value_set=pa.array(missing, pa.string()))
     if not pc.any(is_missing).as_py():
         return texts
@@ -351,9 +328,104 @@ def nullify(texts: Any, missing: Sequence[str]) -> Any:
 
 
 def _without(texts: Any, excluded: Any) -> Any:
-    import pyarrow.compute as pc
-
     return texts.filter(pc.invert(pc.is_in(texts, value_set=excluded)))
+
+
+# ---- a copy of the rows as an Arrow file, where they may not fit into memory ---------------------
+
+_TYPES: Final = (
+    pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"),
+    pa.timestamp("ns"), pa.float64(), pa.string(),
+)  # fmt: skip
+"""A column has the first of these types that fits all of its cells, as Arrow decides in memory."""
+
+
+def copy_csv(source: ByteSource, csv_format: CsvFormat, path: str) -> None:
+    """Copy a CSV file to an Arrow file; the type of each column fits all of its cells.
+
+    When a cell does not fit, the file is read again from its start with the next type.
+    """
+    file = CsvText(source, csv_format)
+    if file.has_no_rows:
+        raise InvalidArgumentError(f"{source.name} must have rows; got only a header.")
+    types = dict.fromkeys(file.dialect.header, _TYPES[0])
+    types |= dict.fromkeys(file.text_columns, pa.string())
+    while (refused := _try_copy(file, types, path)) is not None:
+        types[refused] = _TYPES[_TYPES.index(types[refused]) + 1]
+    with pa.OSFile(path) as opened:
+        long = {
+            name
+            for batch in _batches(pa.ipc.open_file(opened))
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            if _may_be_long_integers(column)
+        }
+    if long:
+        types |= dict.fromkeys(long, _LONG_INTEGER)
+        while (refused := _try_copy(file, types, path)) is not None:
+            types[refused] = pa.float64()
+    if csv_format.thousands is not None:
+        _convert_thousands(file, csv_format.thousands, path)
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    return map(reader.get_batch, range(reader.num_record_batches))
+
+
+def _try_copy(file: CsvText, types: dict[str, Any], path: str) -> str | None:
+    """Copy the file with these types; return the column with a cell that does not fit, or None."""
+    missing = file.csv_format.missing_texts
+    schema = pa.schema([(name, types[name]) for name in file.dialect.header])
+    try:
+        with pa.ipc.new_file(path, schema) as writer:
+            for batch in file.batches(types):
+                columns = [
+                    nullify(column, missing) if column.type == pa.string() else column
+                    for column in batch.columns
+                ]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    except pa.ArrowInvalid as error:
+        cell = BAD_CELL.search(str(error))
+        if cell is None:
+            raise file.find_ragged_row() or error from error
+        return file.dialect.header[int(cell[1])]
+    return None
+
+
+def _convert_thousands(file: CsvText, separator: str, path: str) -> None:
+    """Make columns of numbers with thousands separators numbers, in the copy of a CSV file.
+
+    A column is converted if all of its cells are such numbers and one has a separator, as for a
+    file in memory. So all cells are read before the first is converted.
+    """
+    missing = file.csv_format.missing_numbers
+    with pa.OSFile(path) as opened:
+        reader = pa.ipc.open_file(opened)
+        schema = reader.schema
+        marks = {
+            index: [".", ","]
+            for index, field in enumerate(schema)
+            if field.type == pa.string() and field.name not in file.csv_format.text_columns
+        }
+        separated = set()
+        for batch in _batches(reader):
+            for index in marks:
+                texts = nullify(batch.column(index), missing)
+                found = _decimal_marks(texts, separator, file.dialect.decimal)
+                marks[index] = [mark for mark in found if mark in marks[index]]
+                separated |= {index} if _has_separator(texts, separator) else set()
+        mark_of = {
+            index: found[0] for index, found in marks.items() if found and index in separated
+        }
+        for index in mark_of:
+            schema = schema.set(index, pa.field(schema.names[index], pa.float64()))
+        converted = f"{path}.numbers"
+        with pa.ipc.new_file(converted, schema) as writer:
+            for batch in _batches(reader):
+                columns = list(batch.columns)
+                for index, mark in mark_of.items():
+                    columns[index] = _to_numbers(nullify(columns[index], missing), separator, mark)
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    os.replace(converted, path)
 
 
 # ---- warnings ----------------------------------------------------------------------------------
@@ -373,9 +445,6 @@ def _warnings(table: Any, file: CsvText) -> Iterator[Warning]:
 
     Empty cells are empty text in the table.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     file_name, csv_format = file.source.name, file.csv_format
     all_missing = pa.array(csv_format.missing_numbers, pa.string())
     marks = [mark for mark in _MISSING_MARKS if mark not in csv_format.missing]
@@ -415,8 +484,6 @@ def _why_text(column: Any, missing: Any, decimal: str) -> str | None:
 
 def _why_formatted(first: Any, decimal: str) -> str | None:
     """Name a cell if all are numbers with separators or percent signs."""
-    import pyarrow.compute as pc
-
     if not _all_match(first.slice(0, 20), r"^[+-]?[.,]?\d"):
         return None  # most columns: without looking at all cells
     bare = pc.replace_substring_regex(first, r"\s*%$", "")
@@ -462,8 +529,6 @@ def _why_local_dates(first: Any) -> str | None:
 
 def _why_other_decimal(first: Any, number: str, decimal: str) -> str | None:
     """Name a cell with the other decimal mark, if all cells are numbers."""
-    import pyarrow.compute as pc
-
     other = {".": ",", ",": "."}[decimal]
     has_other = pc.match_substring_regex(first, rf"^[+-]?(\d+[{other}]\d*|[{other}]\d+)$")
     is_number = pc.or_(has_other, pc.match_substring_regex(first, number))
@@ -479,8 +544,6 @@ def _why_other_decimal(first: Any, number: str, decimal: str) -> str | None:
 
 def _why_not_numbers(first: Any, column: Any, missing: Any, number: str) -> str | None:
     """Name a cell that is not a number, if nearly all of the first cells are."""
-    import pyarrow.compute as pc
-
     share = pc.mean(pc.match_substring_regex(first, number)).as_py() if len(first) else None
     if share is None or share < _MOSTLY_NUMBERS or pc.count_distinct(first).as_py() < _MIN_DISTINCT:
         return None
@@ -495,128 +558,4 @@ def _why_not_numbers(first: Any, column: Any, missing: Any, number: str) -> str 
 
 def _all_match(texts: Any, pattern: str) -> bool:
     """Return whether there are texts, and all match a pattern."""
-    import pyarrow.compute as pc
-
     return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
-
-
-# ---- encodings ---------------------------------------------------------------------------------
-
-_ZERO_BYTE: Final = b"\0"
-
-
-def _find_codec(encoding: str | None, head: bytes) -> str:
-    """Return the codec: the given encoding, else by the byte order mark, else UTF-8."""
-    if encoding is not None:
-        try:
-            codec = codecs.lookup(encoding)
-            "".encode(codec.name)  # a LookupError for codecs that are not of text
-            codecs.getincrementaldecoder(codec.name)
-            return codec.name
-        except (LookupError, ValueError):
-            raise InvalidArgumentError(
-                "encoding must be one that Python knows, such as utf-8, windows-1252, latin-1 or "
-                f"utf-16; got {encoding!r}."
-            ) from None
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    return "utf-8"
-
-
-class _Utf8Stream(io.RawIOBase):
-    """Bytes in some encoding, read as UTF-8.
-
-    A byte order mark and blank lines before the header are skipped. A byte that the encoding does
-    not allow, or a zero byte, raises an error with its position. `tail` keeps the last bytes, for
-    `CsvText.check_last_quote`.
-    """
-
-    def __init__(self, raw: BinaryIO, codec: str, file_name: str) -> None:
-        self._raw, self._codec, self._file_name = raw, codec, file_name
-        self._decoder = codecs.getincrementaldecoder(codec)()
-        self._ahead = b""  # converted, but not read yet
-        self._incomplete = b""  # the first bytes of a character that a block has cut
-        self._n_bytes = self.n_lines = 0
-        self._started = self._ended = False
-        self.tail = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Read at most `size` bytes of UTF-8; none at the end only."""
-        if size is None or size < 0:
-            return b"".join(iter(lambda: self.read(1 << 20), b""))
-        while not self._ahead and not self._ended:
-            self._ahead = self._next_block(max(size, 1))
-        part, self._ahead = self._ahead[:size], self._ahead[size:]
-        if part:
-            self.tail = (self.tail + part)[-8:] if len(part) < 8 else part[-8:]
-        return part
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, for readers that bring their own."""
-        part = self.read(len(buffer))
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-    def _next_block(self, size: int) -> bytes:
-        block = self._raw.read(size)
-        self._ended = not block
-        text = self._to_utf8(block)
-        if _ZERO_BYTE in text:
-            raise self._zero_byte_error(text.index(_ZERO_BYTE))
-        self._n_bytes += len(block)
-        if not self._started:
-            text = text.removeprefix(codecs.BOM_UTF8)
-            n_blank = len(text) - len(text.lstrip(b"\r\n"))
-            self.n_lines += _count_lines(text[:n_blank])
-            text = text[n_blank:]
-            self._started = bool(text)
-        self.n_lines += _count_lines(text)
-        return text
-
-    def _to_utf8(self, block: bytes) -> bytes:
-        data = self._incomplete + block
-        try:
-            if self._codec == "utf-8":  # check only; there is nothing to convert
-                _, n_complete = codecs.utf_8_decode(data, "strict", self._ended)
-                self._incomplete = data[n_complete:]
-                return data[:n_complete]
-            return self._decoder.decode(block, final=self._ended).encode()
-        except UnicodeDecodeError as error:
-            raise self._wrong_byte_error(error, len(error.object) - len(block)) from None
-        except UnicodeError as error:  # some encodings do not say where
-            raise InvalidArgumentError(
-                f"{self._file_name} is not {self._codec} text ({error}). Give its encoding "
-                "(--csv encoding=...), or save it as UTF-8."
-            ) from None
-
-    def _wrong_byte_error(self, error: UnicodeDecodeError, n_kept: int) -> InvalidArgumentError:
-        """Say where the wrong byte is; the first `n_kept` bytes belong to the block before."""
-        if _ZERO_BYTE in error.object[: error.start]:
-            return self._zero_byte_error(error.object.index(_ZERO_BYTE))
-        line = self.n_lines + 1 + _count_lines(error.object[: error.start])
-        position = self._n_bytes - n_kept + error.start + 1
-        byte = error.object[error.start]
-        other = "windows-1252" if self._codec.startswith("utf") else "utf-8"
-        return InvalidArgumentError(
-            f"{self._file_name} is not {self._codec} text: byte {position:,} (line {line:,}) is "
-            f"0x{byte:02x}. Give its encoding, such as encoding={other!r} "
-            f"(--csv encoding={other}), or save it as UTF-8."
-        )
-
-    def _zero_byte_error(self, index: int) -> InvalidArgumentError:
-        return InvalidArgumentError(
-            f"{self._file_name} is not text: byte {self._n_bytes + index + 1:,} is 0. If it is "
-            "UTF-16 without a byte order mark, give encoding='utf-16-le' "
-            "(--csv encoding=utf-16-le); otherwise save the table as CSV."
-        )
-
-
-def _count_lines(text: bytes) -> int:
-    return text.count(b"\n") or text.count(b"\r")

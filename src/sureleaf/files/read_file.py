@@ -22,7 +22,6 @@ from sureleaf.errors import (
 )
 from sureleaf.files.arff import read_arff
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import read_csv
 from sureleaf.files.source import READ_ERRORS, ByteSource, TableFormat, open_bytes
 
 _FORMAT_NAMES: Final[dict[TableFormat, str]] = {
@@ -72,6 +71,8 @@ def read_file(path: str | os.PathLike[str], *, csv: CsvFormat | None = None) -> 
     {'zip': ['01234', '10115'], 'age': [38.5, None], 'sex': ['f', 'm']}
     """
     import pyarrow as pa
+
+    from sureleaf.files.csv_reader import read_csv
 
     source = open_bytes(path)
     with reading(source):

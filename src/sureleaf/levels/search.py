@@ -53,31 +53,19 @@ _UNREACHABLE_ROWS = 2**20
 def min_rows(reached: Reached, n_nodes: int, *, guess: FloatArray | None = None) -> FloatArray:
     """Return the smallest sufficient number of rows of each node, by bisection; NaN if none.
 
-    The search begins at a guess, by default one row, because levels of many rows take long.
+    The search begins at a guess, by default one row, because levels of many rows take long. It
+    doubles the rows until they are enough, and halves them while the lower end is 0.
     """
-    low, high = np.zeros(n_nodes), np.ones(n_nodes)
+    low, high, rows = np.zeros(n_nodes), np.full(n_nodes, np.inf), np.ones(n_nodes)
     if guess is not None:
-        high = np.clip(np.ceil(guess), 1.0, _UNREACHABLE_ROWS)
-    every = np.arange(n_nodes)
-    is_enough = reached(high, every)
-    too_few, enough = every[~is_enough], every[is_enough]
-    while len(enough := enough[high[enough] > 1]):
-        half = np.floor(high[enough] / 2)
-        still = reached(half, enough)
-        low[enough] = np.where(still, 0.0, half)
-        high[enough] = np.where(still, half, high[enough])
-        enough = enough[still]
-    while len(too_few):
-        low[too_few] = high[too_few]
-        too_few = too_few[low[too_few] < _UNREACHABLE_ROWS]
-        high[too_few] = np.minimum(2 * high[too_few], _UNREACHABLE_ROWS)
-        too_few = too_few[~reached(high[too_few], too_few)]
-    reachable = every[low < _UNREACHABLE_ROWS]
-    while len(active := reachable[high[reachable] - low[reachable] > 1]):
-        middle = np.floor((low[active] + high[active]) / 2)
-        is_enough = reached(middle, active)
-        high[active] = np.where(is_enough, middle, high[active])
-        low[active] = np.where(is_enough, low[active], middle)
-    smallest = np.full(n_nodes, np.nan)
-    smallest[reachable] = high[reachable]
-    return smallest
+        rows = np.clip(np.ceil(guess), 1.0, _UNREACHABLE_ROWS)
+    active = np.arange(n_nodes)
+    while len(active):
+        tried = rows[active]
+        is_enough = reached(tried, active)
+        high[active] = np.where(is_enough, tried, high[active])
+        low[active] = np.where(is_enough, low[active], tried)
+        middle = np.where(np.isinf(high), 2 * low, np.floor((low + high) / 2))
+        rows = np.minimum(middle, _UNREACHABLE_ROWS)
+        active = active[(high - low > 1)[active] & (low[active] < _UNREACHABLE_ROWS)]
+    return np.where(low < _UNREACHABLE_ROWS, high, np.nan)

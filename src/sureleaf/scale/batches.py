@@ -13,17 +13,6 @@ from typing import Any, Final, Protocol
 
 from sureleaf.errors import DISK_FULL, InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import (
-    BAD_CELL,
-    BLOCK,
-    CsvText,
-    decimal_marks,
-    has_separator,
-    long_integer_type,
-    may_be_long_integers,
-    nullify,
-    to_numbers,
-)
 from sureleaf.files.read_file import (
     BATCH_ROWS,
     check_arrow,
@@ -33,7 +22,6 @@ from sureleaf.files.read_file import (
     plain_type,
     read_whole,
     reading,
-    record_batches,
     without_views,
 )
 from sureleaf.files.source import list_files, open_bytes
@@ -176,8 +164,8 @@ def reserve(file: Any, n_bytes: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, n_bytes)
         return
-    zeros = bytes(BLOCK)
-    for start in range(0, n_bytes, BLOCK):
+    zeros = bytes(1 << 22)
+    for start in range(0, n_bytes, len(zeros)):
         file.write(zeros[: n_bytes - start])
     file.flush()
 
@@ -289,6 +277,8 @@ def read_part(part: RawPart) -> Iterator[Any]:
 
 
 def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Source:
+    from sureleaf.files.csv_reader import copy_csv
+
     parts: list[RawPart] = []
     folder: Any = None
     for path in paths:
@@ -306,7 +296,7 @@ def _open_files(paths: Sequence[Path], name: str, csv: CsvFormat | None) -> Sour
                 spilled = os.path.join(folder.name, f"{len(parts)}.arrow")
                 with copying():
                     if source.format == "csv":
-                        _spill_csv(CsvText(source, csv or CsvFormat()), spilled)
+                        copy_csv(source, csv or CsvFormat(), spilled)
                         parts += _arrow_parts(spilled, path.name)
                     elif source.format == "parquet":
                         file = open_parquet(source)
@@ -507,110 +497,3 @@ def _without_null_category(column: Any) -> Any:
     indices = known.take(column.indices).cast(column.type.index_type)
     ordered = column.type.ordered
     return pa.DictionaryArray.from_arrays(indices, values.drop_null(), ordered=ordered)
-
-
-# ---- CSV -----------------------------------------------------------------------------------------
-
-
-def _spill_csv(file: CsvText, path: str) -> None:
-    """Copy a CSV file to an Arrow file; the type of each column fits all of its cells.
-
-    As Arrow does with a file in memory, the first type of a list that fits is taken. The file is
-    read again from its start with the next type of a column when a cell does not fit.
-    """
-    import pyarrow as pa
-
-    if file.has_no_rows:
-        raise InvalidArgumentError(f"{file.source.name} must have rows; got only a header.")
-    ladder = [
-        pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"),
-        pa.timestamp("ns"), pa.float64(), pa.string(),
-    ]  # fmt: skip
-    types = dict.fromkeys(file.dialect.header, pa.null())
-    types |= dict.fromkeys(file.text_columns, pa.string())
-    while (refused := _try_csv(file, types, path)) is not None:
-        types[refused] = ladder[ladder.index(types[refused]) + 1]
-    long = _long_integer_columns(path)
-    if long:
-        types |= dict.fromkeys(long, long_integer_type())
-        while (refused := _try_csv(file, types, path)) is not None:
-            types[refused] = pa.float64()
-    if file.csv_format.thousands is not None:
-        _convert_thousands(file, path)
-
-
-def _long_integer_columns(path: str) -> set[str]:
-    """Return the columns of an Arrow file that may be integers of more than 64 bits."""
-    import pyarrow as pa
-
-    with pa.OSFile(path) as opened:
-        reader = pa.ipc.open_file(opened)
-        return {
-            name
-            for batch in record_batches(reader)
-            for name, column in zip(reader.schema.names, batch.columns, strict=True)
-            if may_be_long_integers(column)
-        }
-
-
-def _convert_thousands(file: CsvText, path: str) -> None:
-    """Make columns of numbers with thousands separators numbers, in the Arrow file of a CSV file.
-
-    A column is converted if all of its cells are such numbers and one has a separator, as for a
-    file in memory. So all cells are read before the first is converted.
-    """
-    import pyarrow as pa
-
-    separator, decimal = file.csv_format.thousands, file.dialect.decimal
-    assert separator is not None  # else there is nothing to convert
-    missing = file.csv_format.missing_numbers
-    with pa.OSFile(path) as opened:
-        reader = pa.ipc.open_file(opened)
-        schema = reader.schema
-        marks = {
-            index: [".", ","]
-            for index, field in enumerate(schema)
-            if field.type == pa.string() and field.name not in file.csv_format.text_columns
-        }
-        separated = set()
-        for batch in record_batches(reader):
-            for index in marks:
-                texts = nullify(batch.column(index), missing)
-                found = decimal_marks(texts, separator, decimal)
-                marks[index] = [mark for mark in found if mark in marks[index]]
-                separated |= {index} if has_separator(texts, separator) else set()
-        mark_of = {
-            index: found[0] for index, found in marks.items() if found and index in separated
-        }
-        for index in mark_of:
-            schema = schema.set(index, pa.field(schema.names[index], pa.float64()))
-        converted = f"{path}.numbers"
-        with pa.ipc.new_file(converted, schema) as writer:
-            for batch in record_batches(reader):
-                columns = list(batch.columns)
-                for index, mark in mark_of.items():
-                    columns[index] = to_numbers(nullify(columns[index], missing), separator, mark)
-                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-    os.replace(converted, path)
-
-
-def _try_csv(file: CsvText, types: dict[str, Any], path: str) -> str | None:
-    """Copy the file with these types; return the column with a cell that does not fit, or None."""
-    import pyarrow as pa
-
-    missing = file.csv_format.missing_texts
-    schema = pa.schema([(name, types[name]) for name in file.dialect.header])
-    try:
-        with pa.ipc.new_file(path, schema) as writer:
-            for batch in file.batches(types):
-                columns = [
-                    nullify(column, missing) if column.type == pa.string() else column
-                    for column in batch.columns
-                ]
-                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-    except pa.ArrowInvalid as error:
-        cell = BAD_CELL.search(str(error))
-        if cell is None:
-            raise file.find_ragged_row() or error from error
-        return file.dialect.header[int(cell[1])]
-    return None

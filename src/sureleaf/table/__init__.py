@@ -11,13 +11,12 @@ In the order data passes::
     encoding.py       read_table: infer the schema and encode; encode: by a known schema;
                       numeric_matrix: numbers for classifiers of other libraries
     labels.py         encode_labels: labels -> class codes
-    row_stream.py     stream_rows: a file in batches of rows, typed by a schema
+    row_stream.py     stream_rows: a file in batches of rows, typed by a schema; imported when used
 """
 
 from sureleaf.table.encoded_table import EncodedTable
 from sureleaf.table.encoding import encode, max_categories, numeric_matrix, read_table
 from sureleaf.table.labels import encode_labels
-from sureleaf.table.row_stream import RowStream, stream_rows
 from sureleaf.table.schema import MISSING, UNSEEN, Column, Schema
 
 __all__ = [
@@ -25,12 +24,10 @@ __all__ = [
     "UNSEEN",
     "Column",
     "EncodedTable",
-    "RowStream",
     "Schema",
     "encode",
     "encode_labels",
     "max_categories",
     "numeric_matrix",
     "read_table",
-    "stream_rows",
 ]

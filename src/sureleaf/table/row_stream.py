@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
@@ -133,8 +136,6 @@ def _select(rows: Any, schema: Schema, names: list[str], keep: Sequence[str]) ->
 def _csv_batches(
     file: CsvText, schema: Schema, names: list[str], keep: Sequence[str], exact: Sequence[str]
 ) -> Iterator[Any]:
-    import pyarrow as pa
-
     if file.has_no_rows:
         return
     # The last column is always read, because a quote that is not closed ends there.
@@ -192,10 +193,6 @@ def _explain(error: Exception, file: CsvText, ragged_rows: list[Any]) -> Excepti
 
 def _find_row(file: CsvText, name: str, value: str) -> str:
     """Return in which row a cell is, by reading the file again; empty if that is impossible."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import csv as arrow_csv
-
     if not file.source.can_reopen:
         return ""
     options = file.options(block_size=BLOCK, types={name: pa.string()}, include_columns=[name])
@@ -210,8 +207,6 @@ def _find_row(file: CsvText, name: str, value: str) -> str:
 
 
 def _csv_type(column: Column) -> Any:
-    import pyarrow as pa
-
     family = column.category_family
     if column.kind == "numeric":
         return pa.float64()
@@ -228,8 +223,6 @@ def _convert(
     rows: Any, schema: Schema, names: list[str], keep: Sequence[str], file: CsvText
 ) -> Any:
     """Return a batch with missing texts as null and dates as dates."""
-    import pyarrow as pa
-
     columns = _select(rows, schema, names, keep)
     for column in schema.columns:
         values = columns[column.name]
@@ -244,8 +237,6 @@ def _convert(
 
 def _parse_numbers(values: Any, column: Column, file: CsvText) -> Any:
     """Return cells with thousands separators, or large integers, as numbers."""
-    import pyarrow as pa
-
     texts = nullify(values, file.csv_format.missing_numbers)
     numbers = _numbers_of(texts, file)
     if numbers is not None:
@@ -263,9 +254,6 @@ def _parse_numbers(values: Any, column: Column, file: CsvText) -> Any:
 
 def _numbers_of(texts: Any, file: CsvText) -> Any:
     """Return texts as float64, whole numbers rounded up; None if one is not a number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     separator, decimal = file.csv_format.thousands, file.dialect.decimal
     if separator is not None:
         return read_thousands(texts, separator, decimal)
@@ -280,8 +268,6 @@ def _numbers_of(texts: Any, file: CsvText) -> Any:
 
 
 def _parse_dates(values: Any, column: Column, file: CsvText) -> Any:
-    import pyarrow as pa
-
     candidates: dict[str | None, list[Any]] = {
         "date": [pa.date32(), pa.timestamp("us"), pa.timestamp("ns")],
         "timestamp": [pa.timestamp("us"), pa.timestamp("ns"), pa.date32()],
@@ -330,8 +316,6 @@ def _arrow_batches(
 def _select_batches(
     batches: Iterator[Any], schema: Schema, names: list[str], keep: Sequence[str]
 ) -> Iterator[Any]:
-    import pyarrow as pa
-
     for batch in batches:
         columns = _select(batch, schema, names, keep)
         for column in columns.values():
