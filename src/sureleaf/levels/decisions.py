@@ -5,7 +5,7 @@ With two classes this is a comparison of one frequency with a threshold (`surele
 with equal costs it is the most frequent class (`sureleaf.levels.plurality`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, combinations
 from typing import Any
@@ -228,46 +228,35 @@ def decision_probabilities(n: FloatArray, classes: FloatArray, rule: CostRule) -
     result = np.full(classes.shape, np.nan)
     for node, (size, p) in enumerate(zip(n, classes, strict=True)):
         if not np.isnan(size) and not np.isnan(p).any():
-            result[node] = _decision_function(float(size), rule)(p)
+            result[node] = _decided_by(float(size), p, rule)
     return result
 
 
-def _decision_function(n: float, rule: CostRule) -> Callable[[FloatArray], FloatArray]:
-    """Return the function from class probabilities to the probabilities of the decisions."""
+def _decided_by(n: float, p: FloatArray, rule: CostRule) -> FloatArray:
+    """Return the probabilities of the decisions of n rows with these class probabilities."""
     if np.isinf(n):
-        return lambda p: _evenly(rule.is_cheapest(p))
-    low = _whole_rows(int(np.floor(n)), rule)
-    if n == np.floor(n):
+        return _evenly(rule.is_cheapest(p))
+    whole = int(np.floor(n))
+    low, part = _decided_by_whole(whole, p, rule), n - whole
+    if not part:
         return low
-    high, part = _whole_rows(int(np.floor(n)) + 1, rule), n - np.floor(n)
-    return lambda p: (1.0 - part) * low(p) + part * high(p)
+    return (1.0 - part) * low + part * _decided_by_whole(whole + 1, p, rule)
 
 
-def _whole_rows(n: int, rule: CostRule) -> Callable[[FloatArray], FloatArray]:
-    k = len(rule)
+def _decided_by_whole(n: int, p: FloatArray, rule: CostRule) -> FloatArray:
     if n == 0:
-        return lambda _: np.full(k, 1.0 / k)
-    if _is_listed(n, k):
-        counts, log_ways = _count_vectors(n, k)
-        shares = _evenly(rule.is_cheapest(counts))
-
-        def listed(p: FloatArray) -> FloatArray:
-            logs = np.log(np.where(p > 0, p, 1.0))
-            possible = (counts[:, p <= 0] == 0).all(axis=1)
-            chances = np.where(possible, np.exp(log_ways + counts @ logs), 0.0)
-            decided = chances @ shares
-            # Rounding of logarithms must not lift the sum above 1.
-            return np.asarray(decided / decided.sum(), dtype=np.float64)
-
-        return listed
-
-    def drawn(p: FloatArray) -> FloatArray:
-        draw = np.random.Generator(np.random.Philox(key=n)).multinomial
-        counts = draw(n, p / p.sum(), size=_DRAWS).astype(np.float64)
-        decided: FloatArray = _evenly(rule.is_cheapest(counts)).mean(axis=0)
-        return decided
-
-    return drawn
+        return np.full(len(rule), 1.0 / len(rule))
+    if _is_listed(n, len(rule)):
+        counts, log_ways = _count_vectors(n, len(rule))
+        logs = np.log(np.where(p > 0, p, 1.0))
+        possible = (counts[:, p <= 0] == 0).all(axis=1)
+        chances = np.where(possible, np.exp(log_ways + counts @ logs), 0.0)
+        decided = chances @ _evenly(rule.is_cheapest(counts))
+        # Rounding of logarithms must not lift the sum above 1.
+        return np.asarray(decided / decided.sum(), dtype=np.float64)
+    draw = np.random.Generator(np.random.Philox(key=n)).multinomial
+    counts = draw(n, p / p.sum(), size=_DRAWS).astype(np.float64)
+    return np.asarray(_evenly(rule.is_cheapest(counts)).mean(axis=0))
 
 
 def _is_listed(n: float, k: int) -> bool:
@@ -285,16 +274,12 @@ def _evenly(is_cheapest: NDArray[np.bool_]) -> FloatArray:
 @lru_cache(maxsize=64)
 def _count_vectors(n: int, k: int) -> tuple[FloatArray, FloatArray]:
     """All count vectors of n rows, and the logarithm of the number of ways to each of them."""
-    counts = _compositions(n, k)
-    return counts, gammaln(n + 1) - gammaln(counts + 1).sum(axis=1)
-
-
-def _compositions(n: int, k: int) -> FloatArray:
-    """All vectors of k whole numbers that add up to n: k - 1 bars among n + k - 1 places."""
+    # k - 1 bars among n + k - 1 places
     places = chain.from_iterable(combinations(range(n + k - 1), k - 1))
     bars = np.fromiter(places, dtype=np.float64).reshape(-1, k - 1)
     ends = np.ones((len(bars), 1))
-    return np.diff(np.hstack((-ends, bars, (n + k - 1) * ends)), axis=1) - 1.0
+    counts = np.diff(np.hstack((-ends, bars, (n + k - 1) * ends)), axis=1) - 1.0
+    return counts, gammaln(n + 1) - gammaln(counts + 1).sum(axis=1)
 
 
 # ---- a decision that has been made ---------------------------------------------------------------
@@ -336,7 +321,7 @@ def decision_levels(
         is_few = _is_listed(float(n[node]), len(rule))
         if not is_few and _is_clear(float(n[node]), p, int(decided[node]), rule):
             continue
-        chosen, cheapest = _decision_function(float(n[node]), rule)(p), rule.is_cheapest(p)
+        chosen, cheapest = _decided_by(float(n[node]), p, rule), rule.is_cheapest(p)
         sure[node] = min(float(chosen @ cheapest) / cheapest.sum(), 1.0)
         useful[node] = float(chosen @ (p @ rule.saving))
     return sure, useful

@@ -13,7 +13,7 @@ from sureleaf.arguments import (
     scalar_or_array,
 )
 from sureleaf.errors import InvalidArgumentError
-from sureleaf.levels.decisions import CostRule, cost_rule, decision_probabilities
+from sureleaf.levels.decisions import CostRule, decision_probabilities, unequal_rule
 from sureleaf.levels.nodes import at_threshold, confidence, saving
 from sureleaf.levels.search import halved
 
@@ -57,22 +57,16 @@ def win_probabilities(
     # Nodes of a large tree are often alike but for the names of their classes: each kind once.
     order = np.argsort(probabilities, axis=1)
     kinds = np.column_stack([n, np.take_along_axis(probabilities, order, axis=1)])
-    different, kind = _different_rows(kinds)
+    as_bytes = kinds.view(np.dtype((np.void, kinds.shape[1] * 8)))[:, 0]
+    _, first, kind = np.unique(as_bytes, return_index=True, return_inverse=True)
     wins = np.empty(probabilities.shape)
-    of_kind = _wins(different[:, 0], np.ascontiguousarray(different[:, 1:]), tolerance)
+    of_kind = _wins(n[first], np.ascontiguousarray(kinds[first, 1:]), tolerance)
     np.put_along_axis(wins, order, of_kind[kind], axis=1)
     return wins
 
 
 _MANY_NODES = 100
 """From this many nodes on, nodes that are alike are computed once."""
-
-
-def _different_rows(values: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Return the different rows of an array, by their bits, and which of them each row is."""
-    rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
-    _, first, kind = np.unique(rows, return_index=True, return_inverse=True)
-    return values[first], kind
 
 
 def _wins(n: FloatArray, probabilities: FloatArray, tolerance: float) -> FloatArray:
@@ -234,14 +228,7 @@ def class_confidence(
     >>> round(class_confidence(30, [0.5, 0.3, 0.2], cost=cost), 4)
     0.7799
     """
-    rule = None if cost is None else cost_rule(cost)
-    if rule is not None and not rule.is_equal:
-        n_rows, classes = _nodes(n, probabilities, rule)
-        sure, _ = _decided(n_rows.ravel(), classes, rule)
-        return scalar_or_array(sure.reshape(n_rows.shape))
-    n_rows, classes, wins = _win_table(n, probabilities)
-    best = np.argmax(classes, axis=1)[:, np.newaxis]
-    return scalar_or_array(np.take_along_axis(wins, best, axis=1).reshape(n_rows.shape))
+    return _class_levels(n, probabilities, cost)[0]
 
 
 def class_utility(
@@ -264,13 +251,23 @@ def class_utility(
     >>> round(class_utility(30, [0.5, 0.3, 0.2], cost=cost), 4)
     0.2941
     """
-    rule = None if cost is None else cost_rule(cost)
-    if rule is not None and not rule.is_equal:
-        n_rows, classes = _nodes(n, probabilities, rule)
-        _, useful = _decided(n_rows.ravel(), classes, rule)
-        return scalar_or_array(useful.reshape(n_rows.shape))
-    n_rows, classes, wins = _win_table(n, probabilities)
-    return scalar_or_array((classes * wins).sum(axis=1).reshape(n_rows.shape))
+    return _class_levels(n, probabilities, cost)[1]
+
+
+def _class_levels(
+    n: ArrayLike, probabilities: ArrayLike, cost: ArrayLike | None
+) -> tuple[Numbers, Numbers]:
+    """Return the confidence and the utility of nodes with K classes."""
+    rule = unequal_rule(cost)
+    n_rows, classes = _nodes(n, probabilities, rule)
+    if rule is None:
+        wins = win_probabilities(n_rows.ravel(), classes)
+        best = np.argmax(classes, axis=1)[:, np.newaxis]
+        sure, useful = np.take_along_axis(wins, best, axis=1), (classes * wins).sum(axis=1)
+    else:
+        sure, useful = _decided(n_rows.ravel(), classes, rule)
+    shape = n_rows.shape
+    return scalar_or_array(sure.reshape(shape)), scalar_or_array(useful.reshape(shape))
 
 
 def _decided(n: FloatArray, classes: FloatArray, rule: CostRule) -> tuple[FloatArray, FloatArray]:
@@ -285,7 +282,7 @@ def _decided(n: FloatArray, classes: FloatArray, rule: CostRule) -> tuple[FloatA
 
 
 def _nodes(
-    n: ArrayLike, probabilities: ArrayLike, rule: CostRule | None = None
+    n: ArrayLike, probabilities: ArrayLike, rule: CostRule | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return n in the broadcast shape, and one row of class probabilities per node."""
     n_rows, classes = check_rows("n", n), check_distribution("probabilities", probabilities)
@@ -304,12 +301,6 @@ def _nodes(
     n_rows = np.broadcast_to(n_rows, shape)
     flat = np.broadcast_to(classes, (*shape, classes.shape[-1])).reshape(-1, classes.shape[-1])
     return n_rows, flat
-
-
-def _win_table(n: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return n in the broadcast shape; per node, the probabilities and those to win."""
-    n_rows, flat = _nodes(n, probabilities)
-    return n_rows, flat, win_probabilities(n_rows.reshape(-1), flat)
 
 
 # Solving (6) and its form for K classes for the class probability.
@@ -408,14 +399,10 @@ def _root(
     return root, sure
 
 
-def _vectors(winner: FloatArray, others: FloatArray) -> FloatArray:
-    return np.column_stack([winner, (1 - winner)[:, np.newaxis] * others])
-
-
 def _utility(
     n: FloatArray, winner: FloatArray, others: FloatArray, tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the utility and the confidence of each node."""
-    vectors = _vectors(winner, others)
+    vectors = np.column_stack([winner, (1 - winner)[:, np.newaxis] * others])
     wins = win_probabilities(n, vectors, tolerance=tolerance)
     return (vectors * wins).sum(axis=1), wins[:, 0]

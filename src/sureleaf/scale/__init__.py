@@ -4,7 +4,7 @@ What passes through this package, in this order:
 
     batches.py    any source of record batches -> Parts, each of which can be read again and again
     coding.py     RawPart -> Summary (summaries are added); Summary -> Coding; RawPart -> CodedPart
-    growing.py    CodedPart -> LevelCounts (counts are added) -> the tree, level by level
+    growing.py    CodedPart -> class counts (which are added) -> the tree, level by level
     training.py   a source, a target and a memory limit -> the rows that `sureleaf.model` fits
     dask_parts.py the same with parts on the workers of a Dask cluster; imported when it is used
 

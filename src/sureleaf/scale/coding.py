@@ -492,13 +492,17 @@ def _summarize_batch(
 
 def _numbers_of(features: Any, plan: ColumnPlan) -> FloatArray:
     """Return the columns of numbers and dates of a batch, as a fit in memory would read them."""
-    schema = Schema(tuple(plan.schema.columns[j] for j in plan.numbers), plan.schema.named)
-    numbers = np.empty((features.num_rows, len(schema)), order="F")
-    if len(schema):
-        table = encode(features.select(list(schema.names)), schema)
-        for j, column in enumerate(table.columns):
-            numbers[:, j] = column
-    return numbers
+    columns = tuple(plan.schema.columns[j] for j in plan.numbers)
+    if not columns:
+        return np.empty((features.num_rows, 0), order="F")
+    schema = Schema(columns, plan.schema.named)
+    return _as_matrix(encode(features.select(list(schema.names)), schema), range(len(columns)))
+
+
+def _as_matrix(table: EncodedTable, columns: Sequence[int]) -> FloatArray:
+    """Return columns of numbers as one array, in the order of memory in which rows are hashed."""
+    arrays = np.array([table.columns[j] for j in columns], np.float64)
+    return arrays.reshape(len(columns), table.n_rows).T
 
 
 def _number_summary(
@@ -754,15 +758,7 @@ def _encode_batch(rows: LabelledBatch, coding: Coding, part_name: str) -> tuple[
     labels = _label_codes(rows.labels, coding.classes, part_name)
     prints = Fingerprints.of(TrainingRows(table, labels, len(coding.classes), rows.weights))
     coded = CodedPart(columns, labels, rows.weights, groups, part_name, prints)
-    return coded, Digest.of(rows, _kernel.hash_rows(_plan_numbers(table, coding.plan)))
-
-
-def _plan_numbers(table: EncodedTable, plan: ColumnPlan) -> FloatArray:
-    """Return the numbers of an encoded batch as `_numbers_of` does."""
-    numbers = np.empty((table.n_rows, len(plan.numbers)), order="F")
-    for at, j in enumerate(plan.numbers):
-        numbers[:, at] = table.columns[j]
-    return numbers
+    return coded, Digest.of(rows, _kernel.hash_rows(_as_matrix(table, coding.plan.numbers)))
 
 
 def _check_categories(unseen_counts: dict[str, int], coding: Coding, part_name: str) -> None:

@@ -35,7 +35,7 @@ from sureleaf.scale.coding import (
     plan_of_schemas,
     summarize_parts,
 )
-from sureleaf.scale.growing import LevelCounts, TreePart, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.growing import TreePart, TreeWeights, grow_by_levels, start_part
 from sureleaf.scale.training import CodeStore, SourceRows, memory_bytes
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import CodedColumns, Columns
@@ -255,7 +255,6 @@ sizeof.register(CodedColumns, lambda it: it.codes.nbytes + sum(wide.nbytes for w
 sizeof.register(CodedPart, lambda it: sizeof(it.columns) + it.labels.nbytes)
 sizeof.register(TreePart, lambda it: sizeof(it.columns) + it.labels.nbytes + it.node_of.nbytes)
 sizeof.register(TablePart, lambda it: it.table.nbytes)
-sizeof.register(LevelCounts, lambda it: it.cells.nbytes)
 sizeof.register(Summary, lambda it: it.sample.numbers.nbytes + 2 * it.sample.hashes.nbytes)
 
 

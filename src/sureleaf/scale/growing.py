@@ -8,7 +8,9 @@ leave or reach a part. Splits are found by the kernel in the same way as for row
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import islice, pairwise
+from operator import add
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
@@ -87,11 +89,7 @@ class LocalParts:
 
     def total(self, function: Callable[..., Any], *shared: Any, each: Any = None) -> Any:
         """Return the sum of the results."""
-        results = self.results(function, *shared, each=each)
-        total = next(results)
-        for result in results:
-            total = total + result
-        return total
+        return reduce(add, self.results(function, *shared, each=each))
 
     @property
     def n_places(self) -> int:
@@ -134,27 +132,15 @@ def start_part(
     return TreePart(part.columns, schema, part.labels, n_classes, weights, nodes)
 
 
-@dataclass(frozen=True, eq=False)
-class LevelCounts:
-    """Class counts of some nodes; counts of parts are added."""
+def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) -> NDArray[np.int64]:
+    """Return, for some nodes, the sum of the weights per column, code and class.
 
-    # Per node: for each column, code (the last one is of missing values) and class, the sum of the
-    # weights.
-    cells: NDArray[np.int64]
-
-    def __add__(self, other: "LevelCounts") -> "LevelCounts":
-        return LevelCounts(self.cells + other.cells)
-
-
-def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) -> LevelCounts:
-    """Count classes per code in some nodes.
-
-    `slot_of_node` is per node of the tree its line in the result; -1 if it is not counted.
+    `slot_of_node` is per node of the tree its line in the result; -1 if it is not counted. The last
+    code of a column is of missing values.
     """
-    cells = _kernel.count_level(
+    return _kernel.count_level(
         part.kernel, part.labels, part.n_classes, part.weights, part.node_of, slot_of_node, n_slots
     )
-    return LevelCounts(cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +317,7 @@ class _LevelGrowth:
                 counted += [node for node in family.nodes if is_open[node]]
         slot_of_node = np.full(len(is_open), -1, np.int32)
         slot_of_node[counted] = np.arange(len(counted))
-        cells = self.parts.total(count_part, slot_of_node, len(counted)).cells
+        cells = self.parts.total(count_part, slot_of_node, len(counted))
         for family in families:
             for node in family.nodes:
                 if not is_open[node]:
