@@ -148,33 +148,11 @@ class MissingPackageError(SureleafError, ImportError):
 
 
 class HiddenCutWarning(UserWarning):
-    """C4.5's tree is worse because it does not cut between values that are closer than 1e-5.
-
-    Examples
-    --------
-    >>> tonnes = [[i * 1e-6] for i in range(100)]
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     model = sureleaf.TreeClassifier.c45().fit(tonnes, [0] * 50 + [1] * 50)
-    >>> caught[0].category.__name__
-    'HiddenCutWarning'
-    """
+    """C4.5's tree is worse because it does not cut between values that are closer than 1e-5."""
 
 
 class MemoryLimitWarning(UserWarning):
-    """A fit in batches will need clearly more than its `memory`, because rows are many.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> rows = pyarrow.table({"x": range(200_000), "y": [0, 1] * 100_000})
-    >>> model = sureleaf.TreeClassifier(pruning=None, levels_from="training", max_depth=1)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     model = model.set_params(pruning="auto").fit(rows.to_reader(), "y", memory="16MB")
-    >>> caught[0].category.__name__
-    'MemoryLimitWarning'
-    """
+    """A fit in batches will need clearly more than its `memory`, because rows are many."""
 
 
 class TextColumnWarning(UserWarning):
@@ -192,32 +170,11 @@ class TextColumnWarning(UserWarning):
 
 
 class TrainingRowsWarning(UserWarning):
-    """Numbers about a model were computed from its own training rows, and are too optimistic.
-
-    Examples
-    --------
-    >>> X, y = [[1], [2], [3], [4]], ["no", "no", "yes", "yes"]
-    >>> model = sureleaf.TreeClassifier().fit(X, y)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     result = sureleaf.audit(model, X, y, rows="training")
-    >>> caught[0].category.__name__
-    'TrainingRowsWarning'
-    """
+    """Numbers about a model were computed from its own training rows, and are too optimistic."""
 
 
 class UnseenCategoryWarning(UserWarning):
-    """Rows to predict have categories that did not occur in training.
-
-    Examples
-    --------
-    >>> model = sureleaf.TreeClassifier().fit([["a"], ["b"]] * 5, [0, 1] * 5)
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     prediction = model.predict([["c"]])
-    >>> caught[0].category.__name__
-    'UnseenCategoryWarning'
-    """
+    """Rows to predict have categories that did not occur in training."""
 
 
 def suggestion(name: str, choices: Iterable[str], *, listed: bool = True) -> str:

@@ -7,7 +7,6 @@ import pytest
 
 from sureleaf import _kernel
 from sureleaf.scale import Roles, growing, read_rows, training
-from sureleaf.scale.coding import CodedPart
 from sureleaf.scale.growing import LocalParts, count_part, start_part
 from sureleaf.scale.training import SpilledRows
 from sureleaf.tree import GrowthRules, grow
@@ -126,8 +125,7 @@ def test_fractional_weights_give_the_same_tree_for_every_number_of_chunks(rows_o
 def test_counts_are_those_of_the_slow_twin(rows_of):
     source = rows_of[True, True]
     columns, weights = source.table.columns, source.weights.astype(np.int64)
-    coded = CodedPart(columns, source.labels, None, None, "")
-    part = start_part(coded, source.table.schema, 3, weights)
+    part = start_part(columns, source.labels, source.table.schema, 3, weights)
     nodes = np.random.default_rng(0).integers(0, 3, len(source.labels)).astype(np.int32)
     counts = count_part(replace(part, node_of=nodes), np.array([1, -1, 0], np.int32), 2)
     n_codes = [
@@ -144,7 +142,7 @@ def test_counts_are_those_of_the_slow_twin(rows_of):
     ).astype(int)
     for slot, node in ((1, 0), (0, 2)):
         expected = naive.class_counts(codes, source.labels, weights, nodes, node, n_codes, 3)
-        np.testing.assert_array_equal(counts.cells[slot], expected)
+        np.testing.assert_array_equal(counts[slot], expected)
 
 
 def test_parts_are_worked_on_by_threads_in_order():

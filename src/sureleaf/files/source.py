@@ -76,7 +76,7 @@ class ByteSource:
     name: str
     head: bytes  # the first bytes
     path: Path | None  # the file, if it is on the disk and not compressed
-    opener: Callable[[], BinaryIO]  # opens the bytes from their start
+    open: Callable[[], BinaryIO]  # opens the bytes from their start
     size: int | None = None  # the number of bytes; None if it is not known
     can_reopen: bool = True  # whether the bytes can be read more than once
     # Temporary copies on the disk, closed by `close`.
@@ -86,10 +86,6 @@ class ByteSource:
     def is_short(self) -> bool:
         """Whether the head is the whole content."""
         return len(self.head) < _HEAD_BYTES
-
-    def open(self) -> BinaryIO:
-        """Open the bytes from their start."""
-        return self.opener()
 
     @property
     def format(self) -> TableFormat:

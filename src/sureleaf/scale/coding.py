@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import add
 from typing import Any, Final
 
 import numpy as np
@@ -529,10 +530,8 @@ def _categories_of(column: Any, kind: str, is_counted: NDArray[np.bool_] | None)
         return CategorySummary(n_missing=n_missing)
     if pa.types.is_dictionary(column.type) and kind == "ordered":
         chunks = [chunk.dictionary for chunk in column.chunks]
-        values = reduce(
-            lambda a, b: a + b, (CategorySummary(d, is_declared=True) for d in chunks)
-        ).values
-        return CategorySummary(values, True, n_missing)
+        declared = reduce(add, (CategorySummary(chunk, is_declared=True) for chunk in chunks))
+        return replace(declared, n_missing=n_missing)
     counted = column if is_counted is None else column.filter(pa.array(is_counted))
     distinct = pc.unique(counted)
     if pa.types.is_dictionary(distinct.type):
@@ -666,7 +665,6 @@ class CodedPart:
     labels: NDArray[np.int32]
     weights: FloatArray | None
     groups: NDArray[Any] | None
-    name: str
     # The fingerprints of its rows of positive weight, before they were coded.
     prints: Fingerprints | None = None
 
@@ -676,7 +674,11 @@ def encode_part(part: RawPart, coding: Coding, digest: Digest | None = None) -> 
 
     With the digest of its summary, it is an error if the part has other rows now.
     """
-    return join_parts([_no_rows(coding, part.name), *encode_batches(part, coding, digest)])
+    roles = coding.plan.roles
+    weights = None if roles.weight is None else np.empty(0)
+    groups = None if roles.group is None else np.empty(0)
+    no_rows = CodedPart(coding.no_rows(), np.empty(0, np.int32), weights, groups)
+    return join_parts([no_rows, *encode_batches(part, coding, digest)])
 
 
 def encode_batches(part: RawPart, coding: Coding, digest: Digest | None = None) -> list[CodedPart]:
@@ -692,28 +694,28 @@ def encode_batches(part: RawPart, coding: Coding, digest: Digest | None = None) 
 
 
 def join_parts(parts: Sequence[CodedPart]) -> CodedPart:
-    """Return the rows of several parts as one part, with the name of the first."""
-
-    def joined(arrays: Sequence[Any]) -> Any:
-        if arrays[0] is None:
-            return None
-        # Without those that have no rows, whose type is not known.
-        return np.concatenate([array for array in arrays if len(array)] or arrays)
-
+    """Return the rows of several parts as one part."""
     return CodedPart(
         join_columns([part.columns for part in parts]),
-        joined([part.labels for part in parts]),
-        joined([part.weights for part in parts]),
-        joined([part.groups for part in parts]),
-        parts[0].name,
+        join([part.labels for part in parts]),
+        join([part.weights for part in parts]),
+        join([part.groups for part in parts]),
         add_prints([part.prints for part in parts]),
     )
+
+
+def join(arrays: Sequence[Any]) -> Any:
+    """Return the arrays of several parts as one; None if they have none."""
+    if arrays[0] is None:
+        return None
+    # Without those that have no rows, whose type is not known.
+    return np.concatenate([array for array in arrays if len(array)] or arrays)
 
 
 def add_prints(prints: Sequence[Fingerprints | None]) -> Fingerprints | None:
     """Return the fingerprints of the rows of several parts; None if no part has rows."""
     known = [each for each in prints if each is not None]
-    return reduce(lambda one, other: one + other, known) if known else None
+    return reduce(add, known) if known else None
 
 
 def join_columns(parts: Sequence[CodedColumns]) -> CodedColumns:
@@ -722,17 +724,6 @@ def join_columns(parts: Sequence[CodedColumns]) -> CodedColumns:
         parts[0],
         codes=np.concatenate([part.codes for part in parts]),
         wide=tuple(np.concatenate(wide) for wide in zip(*(p.wide for p in parts), strict=True)),
-    )
-
-
-def _no_rows(coding: Coding, name: str) -> CodedPart:
-    roles, nothing = coding.plan.roles, np.empty(0, np.int32)
-    return CodedPart(
-        coding.no_rows(),
-        nothing,
-        None if roles.weight is None else np.empty(0),
-        None if roles.group is None else np.empty(0),
-        name,
     )
 
 
@@ -757,7 +748,7 @@ def _encode_batch(rows: LabelledBatch, coding: Coding, part_name: str) -> tuple[
     columns = replace(empty, codes=codes, wide=tuple(wide))
     labels = _label_codes(rows.labels, coding.classes, part_name)
     prints = Fingerprints.of(TrainingRows(table, labels, len(coding.classes), rows.weights))
-    coded = CodedPart(columns, labels, rows.weights, groups, part_name, prints)
+    coded = CodedPart(columns, labels, rows.weights, groups, prints)
     return coded, Digest.of(rows, _kernel.hash_rows(_as_matrix(table, coding.plan.numbers)))
 
 

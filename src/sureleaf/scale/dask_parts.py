@@ -428,7 +428,7 @@ class _OwnRows:
 
 def _start(part: CodedPart, schema: Schema, n_classes: int, own: _OwnRows) -> TreePart:
     part, weights = own.of_part(part)
-    return start_part(part, schema, n_classes, weights)
+    return start_part(part.columns, part.labels, schema, n_classes, weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
-from sureleaf.scale.coding import join_columns
+from sureleaf.scale.coding import join, join_columns
 from sureleaf.table import Schema
 from sureleaf.table.encoded_table import CodedColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree
@@ -125,11 +125,14 @@ class TreePart:
 
 
 def start_part(
-    part: Any, schema: Schema, n_classes: int, weights: NDArray[np.int64] | None = None
+    columns: CodedColumns,
+    labels: NDArray[np.int32],
+    schema: Schema,
+    n_classes: int,
+    weights: NDArray[np.int64] | None,
 ) -> TreePart:
-    """Put all rows of a coded part into the root."""
-    nodes = np.zeros(len(part.labels), np.int32)
-    return TreePart(part.columns, schema, part.labels, n_classes, weights, nodes)
+    """Put all rows of a part into the root."""
+    return TreePart(columns, schema, labels, n_classes, weights, np.zeros(len(labels), np.int32))
 
 
 def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) -> NDArray[np.int64]:
@@ -453,19 +456,20 @@ def rows_per_node(part: TreePart, n_nodes: int) -> NDArray[np.int64]:
 
 
 def _take(part: TreePart, rows: NDArray[np.integer[Any]] | slice) -> TreePart:
-    weights = None if part.weights is None else part.weights[rows]
-    columns, labels = part.columns.take(rows), np.ascontiguousarray(part.labels[rows])
-    return TreePart(columns, part.schema, labels, part.n_classes, weights, part.node_of[rows])
+    return replace(
+        part,
+        columns=part.columns.take(rows),
+        labels=np.ascontiguousarray(part.labels[rows]),
+        weights=None if part.weights is None else part.weights[rows],
+        node_of=part.node_of[rows],
+    )
 
 
 def _join(parts: Sequence[TreePart]) -> TreePart:
-    first = parts[0]
     if len(parts) == 1:
-        return first
-    columns = join_columns([part.columns for part in parts])
-    weights = None
-    if first.weights is not None:
-        weights = np.concatenate([part.weights for part in parts if part.weights is not None])
-    labels = np.concatenate([part.labels for part in parts])
-    nodes = np.concatenate([part.node_of for part in parts])
-    return TreePart(columns, first.schema, labels, first.n_classes, weights, nodes)
+        return parts[0]
+    joined = {
+        name: join([getattr(part, name) for part in parts])
+        for name in ("labels", "weights", "node_of")
+    }
+    return replace(parts[0], columns=join_columns([part.columns for part in parts]), **joined)

@@ -24,6 +24,7 @@ from sureleaf.scale.coding import (
     Roles,
     add_prints,
     encode_batches,
+    join,
     plan_columns,
     read_labelled,
     summarize_parts,
@@ -50,7 +51,7 @@ def memory_bytes(memory: Any) -> int:
     """
     if memory is None:
         return max(_free_memory() // 2, _LEAST_MEMORY)
-    n_bytes = None
+    n_bytes = 0
     try:
         if isinstance(memory, int | float) and not isinstance(memory, bool):
             n_bytes = int(memory)
@@ -59,8 +60,8 @@ def memory_bytes(memory: Any) -> int:
             unit = text[-1:] if text[-1:] in _UNITS else ""
             n_bytes = int(float(text.removesuffix(unit)) * _UNITS[unit])
     except (ValueError, OverflowError):  # also of NaN and infinity
-        n_bytes = None
-    if n_bytes is None or n_bytes < _LEAST_MEMORY:
+        pass
+    if n_bytes < _LEAST_MEMORY:
         raise InvalidArgumentError(
             f"memory must be at least {_LEAST_MEMORY // 1_000_000} MB, in bytes or as text such as "
             f"'2GB'; got {memory!r}."
@@ -149,15 +150,13 @@ class SourceRows:
         store: RowStore | None,
     ) -> "SourceRows":
         """Put the parts together, of which `facts` are the labels, weights and groups."""
-        labels, weights, groups = zip(*facts, strict=True)
-        roles = coding.plan.roles
+        labels, weights, groups = map(join, zip(*facts, strict=True))
         return cls(
             EncodedTable(coding.schema, columns, coding.n_rows),
-            np.concatenate(labels).astype(np.int32, copy=False),
+            labels.astype(np.int32, copy=False),
             coding.classes,
-            None if roles.weight is None else np.concatenate(weights),
-            # Without those of no rows, whose type is not known.
-            None if roles.group is None else np.concatenate([g for g in groups if len(g)]),
+            weights,
+            groups,
             coding.n_unlabelled,
             None if prints is None else prints.seen(),
             store,
@@ -303,9 +302,12 @@ class SpilledRows:
         step = self.chunk_rows or max(_LEAST_CHUNK, -(-n_rows // (4 * n_threads)))
         for start in range(0, n_rows, step):
             chunk = slice(start, min(start + step, n_rows))
-            part = CodedPart(columns.take(chunk), rows.labels[chunk], None, None, "")
             own = None if weights is None else weights[chunk]
-            parts.append(start_part(part, rows.table.schema, rows.n_classes, own))
+            parts.append(
+                start_part(
+                    columns.take(chunk), rows.labels[chunk], rows.table.schema, rows.n_classes, own
+                )
+            )
         local = LocalParts(parts, n_threads)
         return grow_by_levels(local, rows, columns, weights, rules, self.memory, n_threads)
 
