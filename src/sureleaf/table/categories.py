@@ -209,9 +209,18 @@ def _column_texts(column: RawColumn) -> Any:
 
 def _exact_numbers(column: RawColumn) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return exact numbers and which are missing; floats without a fraction become integers."""
+    import pyarrow as pa
+
     values, missing = column.values, None
     if not isinstance(values, np.ndarray):
-        values, missing = _exact_arrow(values)
+        if pa.types.is_decimal(values.type):
+            values = values.cast(pa.float64())
+        elif pa.types.is_boolean(values.type):
+            values = values.cast(pa.uint8())
+        if values.null_count:
+            missing = values.is_null().to_numpy(zero_copy_only=False)
+            values = values.fill_null(0)
+        values = values.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "f":
         is_nan = np.isnan(values)
         missing = is_nan if missing is None else is_nan | missing
@@ -221,21 +230,6 @@ def _exact_numbers(column: RawColumn) -> tuple[NDArray[Any], NDArray[np.bool_] |
     if missing is not None and not missing.any():
         missing = None
     return values, missing
-
-
-def _exact_arrow(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    import pyarrow as pa
-
-    if pa.types.is_decimal(values.type):
-        values = values.cast(pa.float64())
-    elif pa.types.is_boolean(values.type):
-        values = values.cast(pa.uint8())
-    if not values.null_count:
-        return values.to_numpy(zero_copy_only=False), None
-    missing = values.is_null().to_numpy(zero_copy_only=False)
-    if pa.types.is_floating(values.type):
-        return values.to_numpy(zero_copy_only=False), missing
-    return values.fill_null(0).to_numpy(zero_copy_only=False), missing
 
 
 def look_up(code_of: Codes, indices: NDArray[np.integer[Any]]) -> Codes:

@@ -106,24 +106,23 @@ def _encode_opened(
     raw: RawTable, schema: Schema, estimator: str, *, for_routing: bool = False
 ) -> EncodedTable:
     """Encode a table that is already open: a stream can be opened only once."""
-    indices = _match_columns(raw, schema, estimator)
+    indices: Sequence[int] = range(len(schema))
+    if raw.named and schema.named:
+        indices = _match_by_name(raw, schema)
+    else:
+        _check_positions(len(raw.names), schema, estimator, named=raw.named)
     # Trees that test only numbers are routed by a faster loop over columns of one dtype.
     for_routing = for_routing and any(column.is_coded for column in schema.columns)
     arrays = ArrayColumns(
         _encode_column(raw.column(index), column, for_routing)
         for index, column in zip(indices, schema.columns, strict=True)
     )
-    counts = (
-        (column.name, _count_unseen(array))
-        for column, array in zip(schema.columns, arrays, strict=True)
-        if column.is_coded
-    )
-    return EncodedTable(schema, arrays, raw.n_rows, {name: n for name, n in counts if n})
-
-
-def _count_unseen(codes: NDArray[np.int32]) -> int:
-    has_unseen = len(codes) > 0 and codes.min() <= UNSEEN
-    return int(np.count_nonzero(codes == UNSEEN)) if has_unseen else 0
+    unseen_counts = {
+        column.name: int(np.count_nonzero(codes == UNSEEN))
+        for column, codes in zip(schema.columns, arrays, strict=True)
+        if column.is_coded and codes.min(initial=0) <= UNSEEN
+    }
+    return EncodedTable(schema, arrays, raw.n_rows, unseen_counts)
 
 
 def quoted(names: Sequence[str]) -> str:
@@ -131,14 +130,6 @@ def quoted(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:_SHOWN_NAMES]))
     more = len(names) - _SHOWN_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _match_columns(raw: RawTable, schema: Schema, estimator: str) -> Sequence[int]:
-    """Return the index in X of each column of the schema."""
-    if raw.named and schema.named:
-        return _match_by_name(raw, schema)
-    _check_positions(len(raw.names), schema, estimator, named=raw.named)
-    return range(len(schema))
 
 
 def _check_positions(n_columns: int, schema: Schema, estimator: str, *, named: bool) -> None:
@@ -234,38 +225,25 @@ def _all_missing_or_error(raw: RawColumn, column: Column, expected: str) -> NDAr
 
     With few rows, such a column is frequent: in pandas, a column of only NaN has a number type.
     """
-    row, value = _first_wrong_value(raw)
-    if row is not None:
-        raise _wrong_type_error(raw, column, expected, f"first {value!r} in row {row}")
-    n_rows = len(raw.values)
-    return np.full(n_rows, MISSING, np.int32) if column.is_coded else np.full(n_rows, np.nan)
-
-
-def _wrong_type_error(
-    raw: RawColumn, column: Column, expected: str, first: str
-) -> InvalidTypeError:
+    values = raw.values.tolist() if isinstance(raw.values, np.ndarray) else raw.values.to_pylist()
+    present = [(row, value) for row, value in enumerate(values) if value is not None]
+    present = [(row, value) for row, value in present if value == value]
+    if not present:
+        missing = np.int32(MISSING) if column.is_coded else np.nan
+        return np.full(len(values), missing)
     got = _FAMILY_NAMES[raw.family]
     if raw.family == "date":
         arrow_type = raw.values.type.value_type if raw.is_category else raw.values.type
         got = f"the date type {temporal_of(arrow_type)!r}"
+    is_text = raw.family == "text"
+    row, value = next((cell for cell in present if is_text and not _is_number(cell[1])), present[0])
     example = ", for example by pandas.to_numeric" if column.kind == "numeric" else ""
-    if column.kind == "date" and raw.family == "text":
+    if column.kind == "date" and is_text:
         example = ", for example by pandas.to_datetime"
-    return InvalidTypeError(
-        f"column {column.name!r} must hold {expected}, as at fit; got {got}, {first}. Convert the "
-        f"column to the type it had at fit{example}."
+    raise InvalidTypeError(
+        f"column {column.name!r} must hold {expected}, as at fit; got {got}, first {value!r} in "
+        f"row {row}. Convert the column to the type it had at fit{example}."
     )
-
-
-def _first_wrong_value(raw: RawColumn) -> tuple[int | None, object]:
-    """Return row and value of the first text that is not a number, else of the first value."""
-    values = raw.values.tolist() if isinstance(raw.values, np.ndarray) else raw.values.to_pylist()
-    present = [(row, v) for row, v in enumerate(values) if v is not None and v == v]
-    if raw.family == "text":
-        for row, value in present:
-            if not _is_number(value):
-                return row, value
-    return present[0] if present else (None, None)
 
 
 def _is_number(text: str) -> bool:

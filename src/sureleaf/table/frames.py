@@ -312,21 +312,16 @@ def _fits_float64(X: NDArray[Any]) -> bool:
 
 def _wrong_dimensions(X: NDArray[Any]) -> str:
     """Return the message of scikit-learn, which its own checks require."""
-    if X.ndim < 2:
-        shape = "1D" if X.ndim else "scalar"
-        return (
-            f"Expected 2D array, got {shape} array instead: {_start(X)}. "
-            "Reshape your data either using array.reshape(-1, 1) if your data has a single "
-            "feature or array.reshape(1, -1) if it contains a single sample."
-        )
-    return f"Found array with dim {X.ndim}, while dim <= 2 is required. Flatten each row of X."
-
-
-def _start(X: NDArray[Any]) -> str:
-    """Return the first values for a message."""
-    cells = X.ravel()[:_SHOWN_CELLS].tolist()
-    shown = ", ".join(reprlib.repr(cell) for cell in cells)
-    return f"[{shown}, ...]" if X.size > _SHOWN_CELLS else f"[{shown}]"
+    if X.ndim > 2:
+        return f"Found array with dim {X.ndim}, while dim <= 2 is required. Flatten each row of X."
+    shape = "1D" if X.ndim else "scalar"
+    cells = [reprlib.repr(cell) for cell in X.ravel()[:_SHOWN_CELLS].tolist()]
+    shown = ", ".join([*cells, "..."] if X.size > _SHOWN_CELLS else cells)
+    return (
+        f"Expected 2D array, got {shape} array instead: [{shown}]. "
+        "Reshape your data either using array.reshape(-1, 1) if your data has a single "
+        "feature or array.reshape(1, -1) if it contains a single sample."
+    )
 
 
 _SHOWN_CELLS: Final = 4
@@ -360,8 +355,18 @@ def _open_frame(frame: nw.DataFrame[Any]) -> RawTable:
 
 
 def _names(labels: list[Any]) -> tuple[tuple[str, ...], bool]:
-    """Return the names of the columns, and whether they come from the table."""
-    if _are_names(labels):
+    """Return the names of the columns, and whether they come from the table.
+
+    As in scikit-learn, strings are names, and numbers are not.
+    """
+    kinds = {type(label).__name__ for label in labels if not isinstance(label, str)}
+    if kinds and any(isinstance(label, str) for label in labels):
+        raise InvalidTypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {sorted(kinds | {'str'})} as feature name / column name types. Convert "
+            "them all to strings, by using X.columns = X.columns.astype(str) for example."
+        )
+    if labels and not kinds:
         return tuple(labels), True
     return tuple(f"x{index}" for index in range(len(labels))), False
 
@@ -376,18 +381,6 @@ def _duplicate_names_error(labels: list[Any]) -> InvalidArgumentError:
         f"columns of X must have different names; got {', '.join(repeated)} more than once. "
         "Rename or drop the duplicates."
     )
-
-
-def _are_names(labels: list[Any]) -> bool:
-    """Return whether labels are names, as scikit-learn does: strings are, numbers are not."""
-    kinds = {type(label).__name__ for label in labels if not isinstance(label, str)}
-    if kinds and any(isinstance(label, str) for label in labels):
-        raise InvalidTypeError(
-            "Feature names are only supported if all input features have string names, but your "
-            f"input has {sorted(kinds | {'str'})} as feature name / column name types. Convert "
-            "them all to strings, by using X.columns = X.columns.astype(str) for example."
-        )
-    return bool(labels) and not kinds
 
 
 def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
@@ -413,28 +406,21 @@ def series_column(name: str, series: nw.Series[Any]) -> RawColumn:
     return from_arrow(name, series.to_arrow(), ordered=False)
 
 
-def _without_type_if_empty(column: RawColumn) -> RawColumn:
-    """Return a column of only NaN as one of nulls: pandas makes it float64, whatever it is."""
+def _pandas_column(name: str, series: Any) -> RawColumn:
     import pyarrow as pa
 
-    values = column.values
-    is_float = isinstance(values, np.ndarray) and values.dtype.kind == "f" and len(values) > 0
-    if is_float and np.isnan(values[0]) and np.isnan(values).all():
-        return from_arrow(column.name, pa.nulls(len(values)))
-    return column
-
-
-def _pandas_column(name: str, series: Any) -> RawColumn:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
-        return _without_type_if_empty(from_numpy(name, series.to_numpy()))
+        values = series.to_numpy()
+        if dtype.kind == "f" and len(values) and np.isnan(values[0]) and np.isnan(values).all():
+            # pandas makes a column without values float64, whatever it is.
+            return from_arrow(name, pa.nulls(len(values)))
+        return from_numpy(name, values)
     if dtype.name == "category":
         codes = np.ascontiguousarray(series.array.codes)
         return LabelledColumn(name, dtype.categories, codes, ordered=bool(dtype.ordered))
     if str(dtype).startswith("Sparse"):
         return from_numpy(name, np.asarray(series))
-    import pyarrow as pa
-
     try:
         return from_arrow(name, pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError) as error:

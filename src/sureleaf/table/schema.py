@@ -171,14 +171,13 @@ class Column:
     def describe(self) -> str:
         """Return the kind and the first categories, as a schema lists them."""
         description = f"{self.kind} ({self.temporal})" if self.temporal else self.kind
-        return f"{description}: {self._shown_categories()}" if self.is_coded else description
-
-    def _shown_categories(self) -> str:
+        if not self.is_coded:
+            return description
         shown = [repr(category) for category in self.categories[:_SHOWN_CATEGORIES]]
         if len(self.categories) > _SHOWN_CATEGORIES:
             shown.append(f"... {len(self.categories)} in all")
         separator = " < " if self.kind == "ordered" else ", "
-        return separator.join(shown) or "no categories"
+        return f"{description}: {separator.join(shown) or 'no categories'}"
 
 
 @dataclass(frozen=True)
