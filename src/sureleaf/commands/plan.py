@@ -113,21 +113,30 @@ def make_plan(
         raise InvalidArgumentError(f"rows must be 0 or more; got {rows}.")
     if confidence is not None and threshold != 0.5:
         _check_side(p_max, confidence, threshold)
+    p = p_max[0] if p_max[0] == p_max[1] else p_max
     wanted = tuple(
-        WantedLevel(name, level, _rows_for(p_max, name, level, threshold))
+        WantedLevel(name, level, int(levels.sample_size(p, **{name: level}, threshold=threshold)))
         for name, level in (("confidence", confidence), ("utility", utility))
         if level is not None
     )
     needed = max((one.rows for one in wanted), default=None)
-    return Plan(
-        p_max=p_max,
-        wanted=wanted,
-        rows=rows,
-        rows_needed=needed,
-        levels=_levels_of(p_max, threshold, rows, needed),
-        biases=() if bias is None else _biases(p_max, bias),
-        threshold=threshold,
+    of_rows = tuple(
+        LevelsOfRows(
+            n,
+            end,
+            float(levels.confidence(n, end, threshold=threshold)),
+            float(levels.utility(n, end, threshold=threshold)),
+        )
+        for n in dict.fromkeys((rows, needed))
+        if n is not None
+        for end in dict.fromkeys(p_max)  # one end if both are equal
     )
+    biases = tuple(
+        BiasPlan(method, bias, int(levels.sample_size_for_bias(p_max, bias=bias, method=method)))
+        for method in METHODS
+        if bias is not None
+    )
+    return Plan(p_max, threshold, wanted, rows, needed, of_rows, biases)
 
 
 def _check_side(p_max: tuple[float, float], confidence: float, threshold: float) -> None:
@@ -142,35 +151,6 @@ def _check_side(p_max: tuple[float, float], confidence: float, threshold: float)
         )
 
 
-def _rows_for(p_max: tuple[float, float], name: str, level: float, threshold: float) -> int:
-    p = p_max[0] if p_max[0] == p_max[1] else p_max
-    return int(levels.sample_size(p, **{name: level}, threshold=threshold))
-
-
-def _levels_of(
-    p_max: tuple[float, float], threshold: float, *rows: int | None
-) -> tuple[LevelsOfRows, ...]:
-    ends = dict.fromkeys(p_max)  # one end if both are equal
-    return tuple(
-        LevelsOfRows(
-            n,
-            p,
-            float(levels.confidence(n, p, threshold=threshold)),
-            float(levels.utility(n, p, threshold=threshold)),
-        )
-        for n in dict.fromkeys(rows)
-        if n is not None
-        for p in ends
-    )
-
-
-def _biases(p_max: tuple[float, float], bias: float) -> tuple[BiasPlan, ...]:
-    return tuple(
-        BiasPlan(method, bias, int(levels.sample_size_for_bias(p_max, bias=bias, method=method)))
-        for method in METHODS
-    )
-
-
 def _sentences(plan: Plan) -> Iterator[str]:
     low, high = plan.p_max
     name, costs = "p_max", ""
@@ -179,9 +159,10 @@ def _sentences(plan: Plan) -> Iterator[str]:
     ends_of = f"= {low}" if low == high else f"from {low} to {high}"
     node = f"node with {name} {ends_of}{costs}"
     if plan.rows is not None:
-        ends = [one for one in plan.levels if one.rows == plan.rows]
-        confidence = " to ".join(f"{end.confidence:.3f}" for end in ends)
-        utility = " to ".join(f"{end.utility:.3f}" for end in ends)
+        confidence, utility = (
+            " to ".join(f"{getattr(end, name):.3f}" for end in plan.levels if end.rows == plan.rows)
+            for name in ("confidence", "utility")
+        )
         yield (
             f"With {count_of(plan.rows, 'row')}, a {node} has confidence {confidence} and utility "
             f"{utility}."
@@ -268,7 +249,15 @@ class SplitsPlan(_InWords):
 
     def answer(self) -> str:
         """Return the plan in sentences."""
-        return " ".join(_best_in_words(self, level) for level in _SPLIT_LEVELS)
+        return " ".join(map(self._best_in_words, _SPLIT_LEVELS))
+
+    def _best_in_words(self, level: Level) -> str:
+        first, *later = (one for one in self.best if one.level == level)
+        highest = f"The {level} of {first.split} is the highest"
+        if not later:
+            return f"{highest} at every number of rows."
+        others = (f"of {one.split} from {one.from_rows:,} rows on" for one in later)
+        return f"{highest} with few rows, {', '.join(others)}."
 
     def of_no_split(self) -> str:
         """Say which p_max no split has, and which others the splits allow."""
@@ -327,14 +316,6 @@ def plan_splits(splits: dict[str, CandidateSplit], *, p_max: float | None = None
             for rows, above, below in crossings(n, values[level])
         ),
     )
-
-
-def _best_in_words(plan: SplitsPlan, level: str) -> str:
-    found = [one for one in plan.best if one.level == level]
-    if len(found) == 1:
-        return f"The {level} of {found[0].split} is the highest at every number of rows."
-    later = ", ".join(f"of {one.split} from {one.from_rows:,} rows on" for one in found[1:])
-    return f"The {level} of {found[0].split} is the highest with few rows, {later}."
 
 
 def splits_table(plan: SplitsPlan) -> Table:

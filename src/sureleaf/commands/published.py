@@ -56,22 +56,19 @@ def _rate(values: Sequence[str], level: float, rows: int | None) -> PublishedTes
 
 def _rates(values: Sequence[str], level: float, rows: int | None) -> PublishedTest:
     (e1, n1), (e2, n2) = map(_read_rate, _only(values, 2, "rates 76/100 83/120"))
-    return _of_tests(
-        f"rates of {percent(e1)} on {n1:,} rows and {percent(e2)} on {n2:,} other rows",
-        compare_rates(e1, n1, e2, n2, level=level),
-        compare_rates(e1, n1, e2, n2, pooled=True, level=level),
-        _of_first("rate"),
-    )
+    question = f"rates of {percent(e1)} on {n1:,} rows and {percent(e2)} on {n2:,} other rows"
+    textbook = _method(compare_rates(e1, n1, e2, n2, level=level))
+    pooled = compare_rates(e1, n1, e2, n2, pooled=True, level=level)
+    return _published(question, textbook, pooled, _of_first("rate"))
 
 
 def _differences(values: Sequence[str], level: float, rows: int | None) -> PublishedTest:
     numbers = [_read_number(text) for text in values]
-    return _of_tests(
-        f"the differences of {len(numbers)} folds of one cross-validation",
-        paired_t(numbers, level=level),
-        paired_t(numbers, corrected=True, level=level),
-        ("The mean difference is above 0", "The mean difference is below 0"),
-    )
+    question = f"the differences of {len(numbers)} folds of one cross-validation"
+    textbook = _method(paired_t(numbers, level=level))
+    corrected = paired_t(numbers, corrected=True, level=level)
+    shown = ("The mean difference is above 0", "The mean difference is below 0")
+    return _published(question, textbook, corrected, shown)
 
 
 def _mcnemar(values: Sequence[str], level: float, rows: int | None) -> PublishedTest:
@@ -85,24 +82,7 @@ def _mcnemar(values: Sequence[str], level: float, rows: int | None) -> Published
     )
     p = float(chdtrc(1, corrected))
     textbook = Method("McNemar's chi-square, corrected for continuity", None, None, None, p)
-    recommended = _method(found)
-    if rows is None:
-        recommended = Method("McNemar's test, mid-p", None, None, None, found.p_value)
-    answer = _sentence(found, _of_first("accuracy"), has_size=rows is not None)
-    return PublishedTest(question, level, textbook, recommended, answer, found.assumption)
-
-
-def _of_tests(
-    question: str, textbook: DifferenceTest, recommended: DifferenceTest, shown: tuple[str, str]
-) -> PublishedTest:
-    return PublishedTest(
-        question,
-        recommended.level,
-        _method(textbook),
-        _method(recommended),
-        _sentence(recommended, shown),
-        recommended.assumption,
-    )
+    return _published(question, textbook, found, _of_first("accuracy"), has_size=rows is not None)
 
 
 def _method(test: DifferenceTest) -> Method:
@@ -111,23 +91,28 @@ def _method(test: DifferenceTest) -> Method:
 
 def _of_first(measure: str) -> tuple[str, str]:
     """Return what a difference above and below 0 shows."""
-    higher, lower = (
-        f"The {measure} of the first is {word} than that of the second"
-        for word in ("higher", "lower")
-    )
-    return higher, lower
+    first = f"The {measure} of the first is"
+    return f"{first} higher than that of the second", f"{first} lower than that of the second"
 
 
-def _sentence(test: DifferenceTest, shown: tuple[str, str], *, has_size: bool = True) -> str:
-    """Say what a test of "the first minus the second is 0" shows."""
-    p = p_equals(test.p_value)
-    size = ""
+def _published(
+    question: str,
+    textbook: Method,
+    test: DifferenceTest,
+    shown: tuple[str, str],
+    *,
+    has_size: bool = True,
+) -> PublishedTest:
+    """Say what the recommended test of "the first minus the second is 0" shows."""
+    recommended, size = Method("McNemar's test, mid-p", None, None, None, test.p_value), ""
     if has_size:
-        ends = f"between {test.low:.3f} and {test.high:.3f}"
+        recommended, ends = _method(test), f"between {test.low:.3f} and {test.high:.3f}"
         size = f"The true difference is {ends} ({level_percent(test.level)} interval). "
-    if test.p_value > 1 - test.level:
-        return f"{size}No difference is shown ({p})."
-    return f"{size}{shown[0] if test.difference > 0 else shown[1]} ({p})."
+    found = "No difference is shown"
+    if test.p_value <= 1 - test.level:
+        found = shown[0] if test.difference > 0 else shown[1]
+    answer = f"{size}{found} ({p_equals(test.p_value)})."
+    return PublishedTest(question, test.level, textbook, recommended, answer, test.assumption)
 
 
 TESTS: dict[str, Callable[[Sequence[str], float, int | None], PublishedTest]] = {

@@ -100,27 +100,23 @@ class FittedTable:
 
     def _without(self, left_out: Sequence[str]) -> Table:
         table = number_table(tight=True)
+        table.caption = self.caption or None
         shown = [i for i, one in enumerate(self._headings) if one and one not in left_out]
         for i in shown:
-            heading = self._headings[i]
-            is_bar = i == len(self._headings) - 1
+            heading, is_bar = self._headings[i], i == len(self._headings) - 1
             is_long = len(heading) > MAX_WHOLE_LABEL and not is_bar
             words = heading.split(" ") if is_long else [heading]
-            cells = (Text.from_markup(row[i]).cell_len for row, _ in self._rows)
-            widest = max(cells, default=0)
+            widest = max((Text.from_markup(row[i]).cell_len for row, _ in self._rows), default=0)
             wraps = heading == self._wrapped and widest > MAX_WHOLE_LABEL
-            least = max([*map(len, words), MAX_WHOLE_LABEL if wraps else widest])
             table.add_column(
                 heading,
                 justify="right" if i and not is_bar else "left",
-                min_width=least,
+                min_width=max([*map(len, words), MAX_WHOLE_LABEL if wraps else widest]),
                 overflow="fold",
                 no_wrap=not wraps and len(words) == 1,
             )
         for row, style in self._rows:
             table.add_row(*(row[i] for i in shown), style=style)
-        if self.caption:
-            table.caption = self.caption
         return table
 
 
@@ -146,17 +142,10 @@ def sparkline(values: Sequence[float]) -> str:
     '▁▅▇██'
     """
     known = [value for value in values if math.isfinite(value)]
-    if not known:
-        return " " * len(values)
-    low, high = min(known), max(known)
-    span = high - low or 1.0
-
-    def block(value: float) -> str:
-        if not math.isfinite(value):
-            return " "
-        return BLOCKS[round((value - low) / span * (len(BLOCKS) - 1))]
-
-    return "".join(block(value) for value in values)
+    low = min(known, default=0.0)
+    span, last = max(known, default=0.0) - low or 1.0, len(BLOCKS) - 1
+    heights = (round((x - low) / span * last) if math.isfinite(x) else None for x in values)
+    return "".join(" " if height is None else BLOCKS[height] for height in heights)
 
 
 def interval_bar(
@@ -173,14 +162,12 @@ def interval_bar(
     if not all(map(math.isfinite, (low, value, high, left, right))) or right <= left:
         return " " * width
 
-    def position(x: float) -> int:
-        return min(width - 1, max(0, round((x - left) / (right - left) * (width - 1))))
-
+    shares = ((x - left) / (right - left) for x in (low, value, high))
+    start, middle, stop = (min(width - 1, max(0, round(x * (width - 1)))) for x in shares)
     bar = [" "] * width
-    start, stop = position(low), position(high)
     bar[start : stop + 1] = "─" * (stop + 1 - start)
     bar[start], bar[stop] = "├", "┤"
-    bar[position(value)] = "●"
+    bar[middle] = "●"
     return "".join(bar)
 
 
@@ -262,9 +249,7 @@ def show_leaves(
         "needed": lambda i: _needed(leaves.rows_needed[i], "?"),
     }
     shown = largest_leaves(leaves.n, most)
-    yield from _rules(leaves, shown)
-    yield _table(columns, shown, predicts, (limits, probability, "needed", "rows"))
-    yield from _repairs(leaves, shown)
+    yield from _show_lines(leaves, columns, shown, (limits, probability, "needed", "rows"))
     yield from _hidden(leaves.n, shown, "--all shows them")
     for note in leaves.notes():
         yield f"[dim]{escape(note)}[/dim]"
@@ -329,9 +314,7 @@ def show_guaranteed(
         "needed": lambda i: _needed(leaves.rows_needed[i], "?"),
     }
     shown = largest_leaves(leaves.n, most)
-    yield from _rules(leaves, shown)
-    yield _table(columns, shown, predicts, ("needed", "correct", "rows"))
-    yield from _repairs(leaves, shown)
+    yield from _show_lines(leaves, columns, shown, ("needed", "correct", "rows"))
     p_values, bound = 1.0 - leaves.confidence, 1.0 - confidence
     if np.any((p_values > bound / 2) & (p_values <= bound)):
         yield (
@@ -346,11 +329,9 @@ def _proven(leaves: "LeafTable", error: str, at_costs: bool) -> str:
     """Say how many leaves are proven to be right, with this error probability."""
     n_flagged = int(leaves.flagged.sum())
     n_right = len(leaves) - n_flagged
-    verb, one, several = (
-        ("make", "the cheapest decision", "the cheapest decisions")
-        if at_costs
-        else ("name", "its true majority class", "their true majority classes")
-    )
+    verb, one, several = "name", "its true majority class", "their true majority classes"
+    if at_costs:
+        verb, one, several = "make", "the cheapest decision", "the cheapest decisions"
     if not n_right:
         return f"[yellow]No leaf is proven to {verb} {one}.[/yellow]"
     flagged, which = "", "All" if n_right > 1 else "The"
@@ -376,8 +357,7 @@ def show_certificate(certificate: "Certificate") -> Iterator[RenderableType]:
         "p": lambda i: p_value(leaves.p_value[i]),
         "certified": lambda i: "yes" if leaves.certified[i] else "[yellow]no[/yellow]",
     }
-    yield from _rules(leaves, range(len(leaves)))
-    yield _table(columns, range(len(leaves)), predicts, ("correct", "rows", "p"))
+    yield from _show_lines(leaves, columns, range(len(leaves)), ("correct", "rows", "p"))
     yield (
         f"[dim]A leaf is certified if p is at most {certificate.alpha / 2:.3g}, half of the error "
         "probability of the whole; the limits use the other half.[/dim]"
@@ -408,6 +388,18 @@ def _table(
     return table
 
 
+def _show_lines(
+    leaves: Any, columns: LineCells, shown: Sequence[int], dispensable: Sequence[str]
+) -> Iterator[RenderableType]:
+    """Yield the rules of leaves, their table, and what would help those that are flagged."""
+    _, _, predicts, *_ = columns
+    yield from _rules(leaves, shown)
+    yield _table(columns, shown, predicts, dispensable)
+    for line in shown:
+        if getattr(leaves, "repair", None) is not None and leaves.flagged[line]:
+            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
+
+
 def _hidden(n: NDArray[np.float64], shown: list[int], where: str) -> Iterator[str]:
     """Say how many leaves are not shown, with which share of the rows, and where they are."""
     hidden = len(n) - len(shown)
@@ -427,12 +419,6 @@ MAX_WHOLE_LABEL = 12
 def _rules(leaves: Any, shown: Iterable[int]) -> Iterator[str]:
     for line in shown:
         yield f"[dim]Leaf {leaves.leaf[line]}:[/dim] {escape(leaves.rule[line])}"
-
-
-def _repairs(leaves: "LeafTable", shown: Iterable[int]) -> Iterator[str]:
-    for line in shown:
-        if leaves.flagged[line]:
-            yield f"Leaf {leaves.leaf[line]}: {escape(leaves.repair[line])}."
 
 
 def _leaves(n: int) -> str:
@@ -543,19 +529,21 @@ def show_evaluation(
     headings = ("measure", "value", "interval")
     table = FittedTable(*headings, wrapped="measure", scale=f"{'0 to 1':<28}")
     for name, estimate in summary.estimates.items():
-        on_scale = estimate.low >= 0 and estimate.high <= 1
-        bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=(0.0, 1.0), width=28)
-        if math.isnan(estimate.value):
+        low, value, high = estimate.low, estimate.value, estimate.high
+        if math.isnan(value):
             table.add_row(name, NOTHING, "undefined")
             continue
-        cells = (name, _number(estimate.value), _interval(estimate))
-        table.add_row(*cells, bar=bar if on_scale else "")
+        bar = interval_bar(low, value, high, scale=(0.0, 1.0), width=28)
+        bar = bar if low >= 0 and high <= 1 else ""
+        table.add_row(name, _number(value), _interval(estimate), bar=bar)
         if name == "accuracy":
             table.add_row("majority class", _number(summary.majority), "", style="dim")
     yield table
     if errors is not None:
-        yield from _bootstrap_errors(errors)
-    yield from _low_is_good(summary)
+        yield _bootstrap_errors(errors)
+    names = [text for name, text in _LOW_IS_GOOD.items() if name in summary.estimates]
+    if names:
+        yield Text(f"Low is good: {listed(names)}", style="dim")
     if "recall" in summary.estimates:
         yield Text(
             f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
@@ -573,6 +561,12 @@ def show_evaluation(
         yield Text(visible(f"! {warning}"), style="yellow")
 
 
+_LOW_IS_GOOD = {
+    "nce": "nce (log loss, in nats)",
+    "quadratic_loss": "quadratic_loss",
+    "cost": "cost (of the predictions)",
+    "decided_cost": "decided_cost (of the decisions with the least expected cost)",
+}
 _BOOTSTRAP_ERRORS = {
     "training": "training rows: too low",
     "plain": "plain bootstrap, all rows: too low",
@@ -582,8 +576,8 @@ _BOOTSTRAP_ERRORS = {
 }
 
 
-def _bootstrap_errors(errors: "BootstrapError") -> Iterator[RenderableType]:
-    """Yield the estimates of the error by bootstrap samples."""
+def _bootstrap_errors(errors: "BootstrapError") -> Table:
+    """Return the estimates of the error by bootstrap samples."""
     table = number_table("error by bootstrap", "value", "standard error")
     for name, text in _BOOTSTRAP_ERRORS.items():
         spread = errors.standard_errors[name]
@@ -591,7 +585,7 @@ def _bootstrap_errors(errors: "BootstrapError") -> Iterator[RenderableType]:
         style = "bold" if name == "e632_plus" else ""
         table.add_row(text, f"{getattr(errors, name):.4f}", known, style=style)
     table.add_row("no information", f"{errors.no_information:.4f}", "", style="dim")
-    yield table
+    return table
 
 
 def _matrix_note(
@@ -645,19 +639,6 @@ def _lead(evaluation: "Evaluation", summary: "EvaluationSummary") -> Iterator[Te
     )
 
 
-def _low_is_good(summary: "EvaluationSummary") -> Iterator[Text]:
-    """Yield which of the measures are better when lower."""
-    texts = {
-        "nce": "nce (log loss, in nats)",
-        "quadratic_loss": "quadratic_loss",
-        "cost": "cost (of the predictions)",
-        "decided_cost": "decided_cost (of the decisions with the least expected cost)",
-    }
-    names = [text for name, text in texts.items() if name in summary.estimates]
-    if names:
-        yield Text(f"Low is good: {listed(names)}", style="dim")
-
-
 def design_text(design: Any) -> str:
     """Say in a few words how rows were held out."""
     options = design.to_dict()
@@ -702,13 +683,8 @@ def show_comparison(
     for name, value in zip(names, comparison.values, strict=True):
         table.add_row(name, _number(value), "")
     bar = interval_bar(low, difference, high, scale=(-reach, reach), width=31)
-    middle = "┼" if bar[15] in " ─" else bar[15]
-    table.add_row(
-        "difference",
-        _number(difference),
-        f"{_number(low)} to {_number(high)}",
-        bar=f"{bar[:15]}{middle}{bar[16:]}",
-    )
+    bar = f"{bar[:15]}{'┼' if bar[15] in ' ─' else bar[15]}{bar[16:]}"
+    table.add_row("difference", _number(difference), _interval(comparison), bar=bar)
     yield table
     yield Text(visible(comparison.sentence), style="bold")
 
@@ -721,8 +697,7 @@ def show_many(
     scores: Sequence[Sequence[float]],
 ) -> Iterator[RenderableType]:
     """Yield the scores of classifiers on several tables, their ranks, and what differs."""
-    ranks = dict(zip(many.names, many.average_ranks, strict=True))
-    yield _score_table(measure, names, zip(files, scores, strict=True), ranks)
+    yield _score_table(measure, names, zip(files, scores, strict=True), many)
     yield from _rank_tests(many)
     pairs = number_table("Wilcoxon's test, p by Holm", "median difference", "p")
     for pair in many.pairs:
@@ -745,13 +720,14 @@ def _score_table(
     measure: str,
     names: Sequence[str],
     scores: Iterable[tuple[str, Sequence[float | None]]],
-    ranks: Mapping[str, float],
+    ranking: "ManyComparison | None",
 ) -> Table:
     """Return the scores of classifiers on tables, and below them their average ranks, if any."""
     table = number_table(measure, *map(visible, names), tight=True, overflow="fold")
     for data, row in scores:
         table.add_row(visible(data), *("-" if one is None else _number(one) for one in row))
-    if ranks:
+    if ranking is not None:
+        ranks = dict(zip(ranking.names, ranking.average_ranks, strict=True))
         cells = (f"{ranks[name]:.2f}" if name in ranks else "-" for name in names)
         table.add_row("average rank", *cells, style="bold")
     return table
@@ -775,18 +751,15 @@ def show_study(document: Any) -> Iterator[RenderableType]:
     The document is a `StudyDocument`.
     """
     for one in document.measures:
-        ranking, ranks = one.ranking, {}
-        if ranking is not None:
-            ranks = dict(zip(ranking.names, ranking.average_ranks, strict=True))
         scores = (
             (row.data, [None if each is None else each.value for each in row.estimates])
             for row in one.rows
         )
-        yield _score_table(one.measure.replace("_", " "), document.learners, scores, ranks)
+        yield _score_table(one.measure.replace("_", " "), document.learners, scores, one.ranking)
         for each in one.undefined:
             yield Text(visible(f"{each.learner} on {each.data}: {each.reason}"))
-        if ranking is not None:
-            yield from _rank_tests(ranking)
+        if one.ranking is not None:
+            yield from _rank_tests(one.ranking)
     yield Text("")
 
 
@@ -812,7 +785,7 @@ def _number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
-def _interval(estimate: "Estimate") -> str:
+def _interval(estimate: "Estimate | Comparison") -> str:
     return f"{_number(estimate.low)} to {_number(estimate.high)}"
 
 
@@ -846,12 +819,12 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
     errors, event = audit.audited.errors("calibration")
     for one in audit.measures.records():
         name = MEASURE_WORDS.get(one["measure"], one["measure"])
+        value, low, high = (measure_value(one[end]) for end in ("value", "low", "high"))
         if one["value"] is None:
             table.add_row(name, "-", "-")
             reasons.append(f"{name}: {one['method']}.")
             continue
-        ends = [measure_value(one[end]) for end in ("low", "high")]
-        table.add_row(name, measure_value(one["value"]), " to ".join(ends))
+        table.add_row(name, value, f"{low} to {high}")
         if one["measure"] == "calibration_slope" and np.isin(errors.stated, (0.0, 1.0)).any():
             reasons.append(f"Intercept and slope: {one['method']}.")
     yield table
@@ -865,7 +838,10 @@ def _show_measures(audit: "Audit") -> Iterator[RenderableType]:
 
 def show_where(where: "Where") -> Iterator[RenderableType]:
     """Yield the tables of the segments in which a model is wrong, or may be; not the answer."""
-    yield f"[bold]Where is it wrong?[/bold] {_looked_at(where)}"
+    what = {"calibration": f"Stated probability of {where.event}", "accuracy": "Accuracy"}
+    number = count_of(where.n_segments, "segment")
+    looked_at = f"{what.get(where.of, 'Mean cost')}; {number} looked at, and corrected for."
+    yield f"[bold]Where is it wrong?[/bold] {escape(looked_at)}"
     if where.reason is not None:
         return
     if len(where.found):
@@ -874,16 +850,6 @@ def show_where(where: "Where") -> Iterator[RenderableType]:
     if len(where.open):
         yield "Open, because chance can explain them (rows in total that would settle it):"
         yield _segment_table(where, where.open)
-
-
-def _looked_at(where: "Where") -> str:
-    what = {
-        "calibration": f"Stated probability of {where.event}",
-        "accuracy": "Accuracy",
-        "cost": "Mean cost",
-    }[where.of]
-    number = count_of(where.n_segments, "segment")
-    return escape(f"{what}; {number} looked at, and corrected for.")
 
 
 def _segment_table(where: "Where", segments: "Segments") -> Table:
@@ -926,7 +892,7 @@ def _parts_table(
     level: float,
 ) -> Table:
     """Return the table of parts of the rows: what is stated of each, or holds elsewhere, and is."""
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=True)
+    table = number_table(tight=True)
     table.add_column(headings[0], overflow="fold", ratio=1)
     first = "says" if of == "calibration" else "elsewhere"
     for heading in (first, "is", level_percent(level), "rows", headings[1]):
@@ -951,18 +917,15 @@ def _audit_table(
     def starred(text: str, i: int) -> str:
         return text if table.agrees[i] else f"{text}[yellow]*[/yellow]"
 
-    def stated(i: int) -> str:
-        return starred(f"{table.stated[i]:.2f}", i)
-
     def range_of(i: int) -> str:
         ends = f"{bins.stated_from[i]:.2f}-{bins.stated_to[i]:.2f}"
         return f"{starred(ends, i)}{_flag(bins.flagged[i])}"
 
-    bins, is_leaf = audit.bins, table is audit.leaves
+    bins = audit.bins
     predicts, last = ("decides", "cost") if audit.at_costs else ("predicts", "utility")
     columns = _leaf_columns(table, predicts)
-    if is_leaf:
-        columns["says"] = stated
+    if table is audit.leaves:
+        columns["says"] = lambda i: starred(f"{table.stated[i]:.2f}", i)
     else:
         del columns["leaf"]
         columns = {"says": range_of} | columns

@@ -1,9 +1,10 @@
 """The base class of all displays, and the style and files of their figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import optional_library
 from sureleaf.files.atomic_write import atomic_write
 
@@ -149,6 +150,13 @@ def unit_square(axes: "Axes", x: str, y: str, low: float = 0.0) -> None:
     axes.set_aspect("equal")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
+
+
+def names_axis(axes: "Axes", heights: FloatArray, names: Sequence[str]) -> None:
+    """Name lines at these heights at the left, without ticks and a grid."""
+    axes.set_yticks(heights, names)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
 
 
 def save(figure: "Figure", directory: Path, name: str) -> Iterator[Path]:

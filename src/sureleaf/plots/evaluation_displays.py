@@ -26,6 +26,7 @@ from sureleaf.plots.display import (
     NOTE,
     RED,
     Display,
+    names_axis,
     rows_axis,
     unit_square,
     write,
@@ -107,48 +108,35 @@ class ReliabilityDisplay(Display):
     def outside(self) -> NDArray[np.bool_]:
         """Whether each bin contradicts its predicted probability."""
         value = self.observed if self.around == "stated" else self.stated
-        outside: NDArray[np.bool_] = (value < self.low - 1e-12) | (value > self.high + 1e-12)
-        return outside
+        return (value < self.low - 1e-12) | (value > self.high + 1e-12)
 
     def _heading(self) -> tuple[str, str]:
-        level = f"{100 * self.level:g} %"
-        explanation = {
-            "stated": f"band: contains {level} of the bins of a calibrated model",
-            "observed": f"lines: {level} intervals of the true probability",
-        }[self.around]
-        n_outside = int(self.outside.sum())
-        return (
-            f"Reliability of {_shortened(self.name, 44)}",
-            f"{n_outside} of {len(self.n)} bins outside; {explanation}.",
-        )
+        explanation = f"lines: {100 * self.level:g} % intervals of the true probability"
+        if self.around == "stated":
+            explanation = f"band: contains {100 * self.level:g} % of the bins of a calibrated model"
+        outside = f"{self.outside.sum()} of {len(self.n)} bins outside"
+        return f"Reliability of {_shortened(self.name, 44)}", f"{outside}; {explanation}."
 
     def _draw(self, axes: "Axes") -> None:
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=1.2)
         outside = self.outside
         if self.around == "stated":
             axes.fill_between(self.stated, self.low, self.high, color=GREY, alpha=0.25, linewidth=0)
+        areas: Any = 22 + 90 * self.n / max(float(self.n.max()), 1.0)
         for bins, colour in ((~outside, BLUE), (outside, RED)):
-            self._draw_bins(axes, bins, colour)
+            x, y = self.stated[bins], self.observed[bins]
+            if self.around == "observed":
+                axes.vlines(x, self.low[bins], self.high[bins], color=colour, linewidth=1.8)
+            axes.scatter(x, y, s=areas[bins], color=colour, zorder=3, edgecolor="white")
         axes.plot(self.stated, self.observed, color=INK, linewidth=1, alpha=0.5, zorder=2)
         low = min(float(self.stated.min()), float(np.nanmin(self.observed)))
         low = min(low, float(np.nanmin(self.low))) if self.around == "observed" else low
         low = 0.0 if low < 0.4 else float(np.floor(10 * low) / 10)
         unit_square(axes, "predicted probability", "observed proportion", low)
         if outside.any():
-            for text, position, side in (
-                ("predicted too low", (0.03, 0.96), "left"),
-                ("predicted too high", (0.97, 0.03), "right"),
-            ):
-                axes.annotate(
-                    text, position, xycoords="axes fraction", ha=side, fontsize=8.5, color=NOTE
-                )
-
-    def _draw_bins(self, axes: "Axes", bins: NDArray[np.bool_], colour: str) -> None:
-        x, y = self.stated[bins], self.observed[bins]
-        if self.around == "observed":
-            axes.vlines(x, self.low[bins], self.high[bins], color=colour, linewidth=1.8)
-        area: Any = 22 + 90 * self.n[bins] / max(float(self.n.max()), 1.0)
-        axes.scatter(x, y, s=area, color=colour, zorder=3, edgecolor="white")
+            style: dict[str, Any] = {"xycoords": "axes fraction", "fontsize": 8.5, "color": NOTE}
+            axes.annotate("predicted too low", (0.03, 0.96), ha="left", **style)
+            axes.annotate("predicted too high", (0.97, 0.03), ha="right", **style)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,16 +219,10 @@ class RocDisplay(Display):
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
         n_curves = len(self.curves)
         for index, (name, curve) in enumerate(self.curves.items()):
+            rates, area = (curve.false_positive_rate, curve.true_positive_rate), self.areas[name]
             colour = COLOURS[index % len(COLOURS)]
-            axes.plot(
-                curve.false_positive_rate,
-                curve.true_positive_rate,
-                color=colour,
-                linestyle=("-", (0, (5, 1.5)), (0, (1.2, 1.2)))[index % 3],
-                linewidth=2.2,
-                label=name,
-            )
-            area = self.areas[name]
+            style = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)))[index % 3]
+            axes.plot(*rates, color=colour, linestyle=style, linewidth=2.2, label=name)
             axes.annotate(
                 f"{_shortened(name, 28)}  {area.value:.3f} ({area.low:.3f} to {area.high:.3f})",
                 (0.98, 0.04 + 0.06 * (n_curves - 1 - index)),
@@ -310,15 +292,12 @@ class LearningCurveDisplay(Display):
         return f"Learning curve: {self.measure} by training rows", f"{subtitle}."
 
     def _draw(self, axes: "Axes") -> None:
-        if len(self.further):
-            axes.fill_between(
-                self.further, self.law_low, self.law_high, color=BLUE, alpha=0.14, linewidth=0
-            )
-            is_measured = self.further <= self.sizes[-1]
+        n, law = self.further, self.law
+        if len(n):
+            axes.fill_between(n, self.law_low, self.law_high, color=BLUE, alpha=0.14, linewidth=0)
+            is_measured = n <= self.sizes[-1]
             for part, style in ((is_measured, "-"), (~is_measured, (0, (4, 2)))):
-                axes.plot(
-                    self.further[part], self.law[part], color=BLUE, linewidth=2, linestyle=style
-                )
+                axes.plot(n[part], law[part], color=BLUE, linewidth=2, linestyle=style)
         axes.vlines(self.sizes, self.low, self.high, color=INK, linewidth=1.6)
         axes.plot(self.sizes, self.values, "o", color=INK, markersize=6)
         rows_axis(axes, "training rows")
@@ -373,17 +352,10 @@ class ComparisonDisplay(Display):
                 f"{sorted(map(str, kinds))}. Draw the others in a display of their own."
             )
         difference, low, high = np.array([(one.difference, one.low, one.high) for one in results]).T
-        return cls(
-            list(comparisons),
-            difference,
-            low,
-            high,
-            [str(result.verdict) for result in results],
-            [result.rows_needed for result in results],
-            results[0].measure,
-            results[0].margin,
-            results[0].level,
-        )
+        verdicts = [str(result.verdict) for result in results]
+        needed = [result.rows_needed for result in results]
+        names = list(comparisons)
+        return cls(names, difference, low, high, verdicts, needed, *kinds.pop())
 
     def figure_size(self) -> tuple[float, float]:
         """Return a size that grows with the number of comparisons."""
@@ -401,39 +373,26 @@ class ComparisonDisplay(Display):
         axes.axvline(0, color=INK, linewidth=1)
         height = -np.arange(len(self.names), dtype=float)
         for index, (y, verdict) in enumerate(zip(height, self.verdicts, strict=True)):
-            colour = _COLOURS[verdict]
+            colour, rows = _COLOURS[verdict], self.rows_needed[index]
+            is_open = verdict == "undecided"
             axes.plot([self.low[index], self.high[index]], [y, y], color=colour, linewidth=2.4)
             axes.plot(
                 self.difference[index],
                 y,
                 _MARKERS[verdict],
-                markerfacecolor="white" if verdict == "undecided" else colour,
+                markerfacecolor="white" if is_open else colour,
                 markeredgecolor=colour,
                 markeredgewidth=1.8,
                 markersize=8,
             )
-            axes.text(
-                1.02,
-                y,
-                self._verdict_text(index),
-                transform=axes.get_yaxis_transform(),
-                va="center",
-                fontsize=9,
-                color=colour,
-            )
+            text = f"undecided;\n{rows:,} rows needed" if is_open and rows is not None else verdict
+            place: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
+            axes.text(1.02, y, text, fontsize=9, color=colour, **place)
         reach = max(float(np.abs(self.low).max()), float(np.abs(self.high).max()), self.margin)
         axes.set_xlim(-1.12 * reach, 1.12 * reach)
-        axes.set_yticks(height, self.names)
+        names_axis(axes, height, self.names)
         axes.set_ylim(-len(self.names) + 0.4, 0.6)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"difference in {self.measure}")
-
-    def _verdict_text(self, index: int) -> str:
-        verdict, rows = self.verdicts[index], self.rows_needed[index]
-        if verdict == "undecided" and rows is not None:
-            return f"undecided;\n{rows:,} rows needed"
-        return verdict
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -494,12 +453,9 @@ class RanksDisplay(Display):
             y = -len(self.names) - 0.7 * index + 0.1
             axes.plot([self.ranks[first], self.ranks[last]], [y, y], color=INK, linewidth=4)
             for end in (first, last):  # connects the algorithm with its bar
-                axes.plot(
-                    [self.ranks[end]] * 2, [height[end], y], color=GREY, linewidth=0.7, zorder=0
-                )
-        axes.set_yticks(height, self.names)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(visible=False, axis="y")
+                ends = ([self.ranks[end]] * 2, [height[end], y])
+                axes.plot(*ends, color=GREY, linewidth=0.7, zorder=0)
+        names_axis(axes, height, self.names)
         axes.set_xlim(0.9, len(self.names) + 0.35)
         axes.set_ylim(-len(self.names) - 0.7 * len(self.groups) + 0.3, 0.6)
         axes.set_xlabel("average rank")

@@ -74,12 +74,13 @@ class LevelsDisplay(Display):
         """
         _check(level, model)
         levels, tree = model.complete_model().node_levels(), model.model_.tree
-        weight = tree.class_counts.sum(axis=1)
+        weight, deepest = tree.class_counts.sum(axis=1), tree.depth
         groups = {}
-        for depth in _depths(tree.depth):
+        for depth in sorted({*range(min(deepest, 4)), deepest}):
             ends = (tree.node_depth == depth) | (tree.is_leaf & (tree.node_depth < depth))
             nodes = np.flatnonzero(ends & (weight > 0))
-            name = _depth_name(depth, tree.depth, len(nodes))
+            whole = "whole tree" if depth == deepest and depth > 1 else f"depth {depth}"
+            name = f"{whole}, {len(nodes)} leaves" if depth else "no split"
             groups[name] = (weight[nodes], np.maximum(levels.probability[nodes], 0.5))
         source = "a tree and the same tree cut at smaller depths"
         return cls._from_groups(groups, level, float(weight[0]), n_max, source)
@@ -100,8 +101,7 @@ class LevelsDisplay(Display):
         `levels_from` says where p_max of the branches comes from: out-of-fold predictions
         ("cross_fit"), or the training rows ("training"), as in Example 3.
         """
-        ranking = rank_columns(X, y, levels_from=levels_from)
-        names = [str(name) for name in ranking.column]
+        names = [str(name) for name in rank_columns(X, y, levels_from=levels_from).column]
         chosen = names[:4] if columns is None else list(columns)
         unknown = [name for name in chosen if name not in names]
         if unknown:
@@ -228,8 +228,8 @@ class LevelsDisplay(Display):
             width = 2.8 if index == 0 else 2.0
             axes.plot(self.n, curve, color=colour, linestyle=style, linewidth=width, label=name)
             ends.append((float(curve[-1]), name, colour))
-        low = min(float(curve.min()) for curve in self.curves.values())
-        high = max(float(curve.max()) for curve in self.curves.values())
+        _, values = self._table()
+        low, high = float(values.min()), float(values.max())
         margin = 0.06 * (high - low)
         axes.set_ylim(low - margin, high + margin)
         if len(self.n) < self.n[-1]:
@@ -240,7 +240,10 @@ class LevelsDisplay(Display):
             for rows, above, _ in self.crossings():
                 self._mark_crossing(axes, rows, above)
         elif self.n_now <= self.n[-1]:
-            self._mark_rows_now(axes, self.n_now)
+            axes.axvline(self.n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
+            text, place = f"{self.n_now:,.0f} rows now ", (self.n_now, 0)
+            how: dict[str, Any] = {"ha": "right", "fontsize": 8.5, "color": NOTE}
+            write(axes, text, place, (-3, 5), where=("data", "axes fraction"), **how)
         _name_ends(axes, ends)
         axes.set_ylabel(f"level of {self.level}")
 
@@ -253,19 +256,6 @@ class LevelsDisplay(Display):
         place = (rows, height)
         write(axes, f"n = {rows:,}", place, (12, -14), fontsize=8.5, color=colour, bbox=behind)
 
-    def _mark_rows_now(self, axes: "Axes", n_now: float) -> None:
-        axes.axvline(n_now, color=GREY, linewidth=1, linestyle=(0, (2, 2)))
-        write(
-            axes,
-            f"{n_now:,.0f} rows now ",
-            (n_now, 0),
-            (-3, 5),
-            where=("data", "axes fraction"),
-            ha="right",
-            fontsize=8.5,
-            color=NOTE,
-        )
-
 
 def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
     """Write the name of each curve at its right end, without overlaps."""
@@ -276,6 +266,7 @@ def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
     for end, _, _ in ordered:
         heights.append(min(end, heights[-1] - apart) if heights else end)
     lift = max(0.0, low + apart / 2 - heights[-1])  # keeps the last name inside the frame
+    line = {"arrowstyle": "-", "linewidth": 0.8, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
     for height, (end, name, colour) in zip(heights, ordered, strict=True):
         axes.annotate(
             name,
@@ -286,14 +277,7 @@ def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
             va="center",
             fontsize=9.5,
             color=colour,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.8,
-                "relpos": (0, 0.5),
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
+            arrowprops=line | {"color": colour},
             annotation_clip=False,
         )
 
@@ -305,18 +289,6 @@ def _check(level: str, model: Any) -> None:
             f"model must have two classes for levels by rows, equations (10) and (11); got "
             f"{len(model.classes_)} classes. Merge classes, or use LeavesDisplay."
         )
-
-
-def _depths(deepest: int) -> list[int]:
-    """Return depths 0 to 3 and the depth of the whole tree."""
-    return [depth for depth in (0, 1, 2, 3) if depth < deepest] + [deepest]
-
-
-def _depth_name(depth: int, deepest: int, n_nodes: int) -> str:
-    if depth == 0:
-        return "no split"
-    whole = "whole tree" if depth == deepest and depth > 1 else f"depth {depth}"
-    return f"{whole}, {n_nodes} leaves"
 
 
 def _split_on(name: str, X: Any, y: Any, root: TreeClassifier, levels_from: str) -> TreeClassifier:

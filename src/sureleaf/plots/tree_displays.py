@@ -1,6 +1,7 @@
 """A fitted tree: its nodes as a diagram, its leaves as intervals, and its sizes while pruned."""
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -180,45 +181,17 @@ class TreeDisplay(Display):
     def _draw_branch(self, axes: "Axes", index: int, start: float, end: float) -> None:
         top, y = float(self.height[self.parent[index]]), float(self.height[index])
         width = 0.8 + 3.2 * float(np.sqrt(self.n[index] / max(self.n[0], 1e-9)))
-        axes.plot(
-            [start, start, end],
-            [top, y, y],
-            color=GREY,
-            linewidth=width,
-            solid_joinstyle="round",
-            solid_capstyle="round",
-            zorder=1,
-        )
-        write(
-            axes,
-            self.test[index],
-            (start + 0.12, y),
-            (0, 2.5 + width / 2),
-            fontsize=8.5,
-            color=INK,
-        )
+        style: dict[str, Any] = {"solid_joinstyle": "round", "solid_capstyle": "round", "zorder": 1}
+        axes.plot([start, start, end], [top, y, y], color=GREY, linewidth=width, **style)
+        above = (0, 2.5 + width / 2)
+        write(axes, self.test[index], (start + 0.12, y), above, fontsize=8.5, color=INK)
 
     def _draw_end(self, axes: "Axes", index: int, x: float) -> None:
-        colour = COLOURS[int(self.predicted[index]) % len(COLOURS)]
-        is_weak = bool(self.flagged[index])
-        axes.scatter(
-            [x],
-            [self.height[index]],
-            s=70,
-            color="white" if is_weak else colour,
-            edgecolor=colour,
-            linewidth=2,
-            zorder=4,
-        )
-        write(
-            axes,
-            self.end_text(index),
-            (x, self.height[index]),
-            (9, 0),
-            va="center",
-            color=colour,
-            fontweight="normal" if is_weak else "bold",
-        )
+        colour, y = COLOURS[int(self.predicted[index]) % len(COLOURS)], self.height[index]
+        fill, weight = ("white", "normal") if self.flagged[index] else (colour, "bold")
+        axes.scatter([x], [y], s=70, color=fill, edgecolor=colour, linewidth=2, zorder=4)
+        style: dict[str, Any] = {"va": "center", "color": colour, "fontweight": weight}
+        write(axes, self.end_text(index), (x, y), (9, 0), **style)
 
 
 def _heights(parent: NDArray[np.intp], is_end: NDArray[np.bool_]) -> FloatArray:
@@ -232,13 +205,11 @@ def _heights(parent: NDArray[np.intp], is_end: NDArray[np.bool_]) -> FloatArray:
 
 
 def _depth_to_draw(tree: Tree) -> int:
-    drawn = int(tree.depth)
-    while drawn > 1:
+    for drawn in range(int(tree.depth), 1, -1):
         ends = (tree.node_depth == drawn) | (tree.is_leaf & (tree.node_depth < drawn))
         if ends.sum() <= _MAX_ENDS:
-            break
-        drawn -= 1
-    return drawn
+            return drawn
+    return min(int(tree.depth), 1)
 
 
 _LONGEST_RULE = 80
@@ -323,16 +294,10 @@ class LeavesDisplay(Display):
 
     def label(self, leaf: int) -> str:
         """Return rule and predicted class; a long rule keeps its last, distinctive tests."""
-        ending = f":  {self.predictions[leaf]}"
-        tests = self.names[leaf].split(" and ")
-        first = 0
-        while (
-            len(" and ".join(tests[first:])) + len(ending) > _LONGEST_RULE
-            and first < len(tests) - 1
-        ):
-            first += 1
-        rule = " and ".join(["...", *tests[first:]] if first else tests)
-        return textwrap.shorten(rule, _LONGEST_RULE, placeholder=" ...") + ending
+        ending, rule, dots = f":  {self.predictions[leaf]}", self.names[leaf], ""
+        while len(rule) + len(ending) > _LONGEST_RULE and " and " in rule:
+            dots, (_, _, rule) = "... and ", rule.partition(" and ")
+        return textwrap.shorten(f"{dots}{rule}", _LONGEST_RULE, placeholder=" ...") + ending
 
     def figure_size(self) -> tuple[float, float]:
         """Return a size that grows with the number of leaves."""
@@ -354,9 +319,7 @@ class LeavesDisplay(Display):
         axes.set_xlim(-0.01, 1.01)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("probability of the predicted class")
-        headers = ("rows", "confidence", "utility")
-        for position, header in zip(_COLUMN_POSITIONS, headers, strict=True):
-            _write_beside(axes, 0.72, position, header, NOTE)
+        _write_beside(axes, 0.72, ("rows", "confidence", "utility"), NOTE)
         if len(shown) < len(self.n):
             not_drawn = f"{len(self.n) - len(shown)} smaller leaves are not drawn"
             axes.set_xlabel(f"{axes.get_xlabel()}   ({not_drawn})")
@@ -364,6 +327,7 @@ class LeavesDisplay(Display):
     def _draw_leaf(self, axes: "Axes", y: float, leaf: int, area: float) -> None:
         is_weak = bool(self.flagged[leaf])
         colour = RED if is_weak else BLUE
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         axes.annotate(
             self.label(leaf),
             (0, y + 0.42),
@@ -371,28 +335,18 @@ class LeavesDisplay(Display):
             va="center",
             fontsize=8.5,
             color=INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            bbox=behind,
             zorder=5,
         )
         axes.plot([self.low[leaf], self.high[leaf]], [y, y], color=colour, linewidth=2.2)
-        axes.scatter(
-            [self.probability[leaf]],
-            [y],
-            s=area,
-            color="white" if is_weak else colour,
-            edgecolor=colour,
-            zorder=3,
-            linewidth=1.8,
-            clip_on=False,
-        )
+        dot: dict[str, Any] = {"s": area, "zorder": 3, "linewidth": 1.8, "clip_on": False}
+        fill = "white" if is_weak else colour
+        axes.scatter([self.probability[leaf]], [y], color=fill, edgecolor=colour, **dot)
         if self.stated is not None:
             x = float(self.stated[leaf])
             axes.plot([x, x], [y - 0.2, y + 0.2], color=INK, linewidth=2.4, zorder=4)
         levels = (percent(self.confidence[leaf], 0), percent(self.utility[leaf], 0))
-        for position, value in zip(
-            _COLUMN_POSITIONS, (f"{self.n[leaf]:,.0f}", *levels), strict=True
-        ):
-            _write_beside(axes, y, position, value, colour if is_weak else INK)
+        _write_beside(axes, y, (f"{self.n[leaf]:,.0f}", *levels), colour if is_weak else INK)
 
 
 def _columns(table: "LeafTable | AuditedLeaves | AuditedBins") -> dict[str, Any]:
@@ -402,10 +356,11 @@ def _columns(table: "LeafTable | AuditedLeaves | AuditedBins") -> dict[str, Any]
     return {"predictions": [str(label) for label in table.prediction], **columns}
 
 
-def _write_beside(axes: "Axes", y: float, points: float, text: str, colour: str) -> None:
-    """Write text to the right of the axes, ending at a distance in points."""
+def _write_beside(axes: "Axes", y: float, texts: Sequence[str], colour: str) -> None:
+    """Write the columns to the right of the axes."""
     place: Any = {"where": ("axes fraction", "data"), "annotation_clip": False}
-    write(axes, text, (1, y), (points, 0), ha="right", va="center", color=colour, **place)
+    for text, points in zip(texts, _COLUMN_POSITIONS, strict=True):
+        write(axes, text, (1, y), (points, 0), ha="right", va="center", color=colour, **place)
 
 
 _MOST_SIZES = 60
@@ -496,15 +451,11 @@ class PruningDisplay(Display):
         labelled = _thinned(len(position), _MOST_LABELS)
         axes.set_xticks(
             position[labelled],
-            [f"{self.n_leaves[i]:,}\n{_penalty(float(self.alphas[i]))}" for i in labelled],
+            [f"{self.n_leaves[i]:,}\n{self.alphas[i]:.2g}".replace("inf", "∞") for i in labelled],
             fontsize=8.5,
         )
         axes.set_xlabel("leaves, and below them the penalty per leaf")
         axes.set_ylabel(self.measure)
-
-
-def _penalty(alpha: float) -> str:
-    return f"{alpha:.2g}" if np.isfinite(alpha) else "∞"
 
 
 def _thinned(n: int, most: int = _MOST_SIZES) -> NDArray[np.intp]:
