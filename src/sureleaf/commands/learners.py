@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -121,20 +122,15 @@ def libraries_of(text: str) -> set[str]:
 
 def _with_numbers(model: Any, X: Any) -> Any:
     """Encode text columns as 0/1 columns for a classifier that needs numbers."""
-    import pyarrow.types as kinds
-
-    def is_number(kind: Any) -> bool:
-        return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind))
-
-    numbers = [i for i, column in enumerate(X.schema) if is_number(column.type)]
-    words = [i for i in range(X.num_columns) if i not in numbers]
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    is_number = np.array([any(is_kind(one.type) for is_kind in kinds) for one in X.schema])
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     columns = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words),
-        (SimpleImputer(keep_empty_features=True), numbers),
+        (encoder, np.flatnonzero(~is_number).tolist()),
+        (SimpleImputer(keep_empty_features=True), np.flatnonzero(is_number).tolist()),
     )
-    return Encoded(
-        [("rows", FunctionTransformer(_as_objects)), ("columns", columns), ("model", model)]
-    )
+    rows = FunctionTransformer(_as_objects)
+    return Encoded([("rows", rows), ("columns", columns), ("model", model)])
 
 
 class Encoded(Pipeline):  # type: ignore[misc]

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import csv, parquet
 from rich.markup import escape as escape_markup
 
 from sureleaf.errors import InvalidArgumentError
@@ -91,8 +94,6 @@ def predict_rows(
     ``confidence`` (or ``agreement``), ``utility`` and ``leaf``; with the prediction sets by node,
     as `TreeModel.node_sets` returns them, one column ``set_CLASS`` per class.
     """
-    import pyarrow as pa
-
     output = model.complete_model().row_predictions(rows.select(list(model.schema_.names)))
     unsure = None if abstain_below is None else output.sureness < abstain_below
     labels = _label_values(model.classes_)
@@ -118,8 +119,6 @@ def predict_rows(
 
 def _label_values(classes: Any) -> Any:
     """Return the classes as an Arrow array; integers beyond 64 bits as text."""
-    import pyarrow as pa
-
     try:
         return pa.array(np.asarray(classes).tolist())
     except (OverflowError, pa.ArrowInvalid):
@@ -187,8 +186,6 @@ def write_predictions(
 @contextmanager
 def _writing(table: Any, keep: Sequence[str], kind: str) -> Iterator[None]:
     """Name the kept column of a type that a format cannot hold."""
-    import pyarrow as pa
-
     try:
         yield
     except pa.ArrowException as error:
@@ -230,9 +227,6 @@ def without_formulas(table: Any) -> Any:
     >>> without_formulas(pyarrow.table({"=a": ["=1+1", "-5", "it's", "'x", None]})).to_pydict()
     {"'=a": ["'=1+1", '-5', "it's", "''x", None]}
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
@@ -257,9 +251,6 @@ def without_formulas(table: Any) -> Any:
 
 def _quoted_texts(written: Any, table: Any) -> dict[str, str]:
     """Return the first text of each column that got an apostrophe."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     found = {}
     for name, column, before in zip(
         table.column_names, written.columns, table.columns, strict=True
@@ -310,8 +301,6 @@ def _count(summary: PredictionSummary, model: Any, table: Any, output: RowPredic
 
 
 def _no_rows(model: Any, keep: Sequence[str], node_sets: NDArray[np.bool_] | None) -> Any:
-    import pyarrow as pa
-
     columns = {name: pa.array([], pa.string()) for name in keep}
     types = {"numeric": pa.float64()}
     inferred = {c.name: pa.array([], types.get(c.kind, pa.null())) for c in model.schema_}
@@ -320,9 +309,6 @@ def _no_rows(model: Any, keep: Sequence[str], node_sets: NDArray[np.bool_] | Non
 
 
 def _open_writer(file: Any, kind: str, schema: Any) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv, parquet
-
     if kind == "parquet":
         return parquet.ParquetWriter(file, schema)
     if kind == "arrow":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sureleaf.errors import InvalidArgumentError, suggestion
@@ -46,8 +47,7 @@ def read_question(
     several = [("drop", drop), ("categorical", categorical)]
     chosen = [*named, *((role, column) for role, columns in several for column in columns)]
     _check_columns(name, table.column_names, target, chosen)
-    labelled = np.asarray(table[target].is_valid())
-    rows = table.filter(labelled)
+    rows = table.filter(table[target].is_valid())
     if not len(rows):
         got = f"{len(table):,} rows without one" if len(table) else "only a header"
         raise InvalidArgumentError(f"{name} must have rows with a value in {target!r}; got {got}.")
@@ -91,8 +91,6 @@ def _check_columns(
 
 def _labels(column: Any, role: str, name: str) -> NDArray[Any]:
     """Return the labels of a column, or the error for a type that has none."""
-    import pyarrow as pa
-
     try:
         if pa.types.is_nested(column.type):
             raise TypeError(f"values of type {column.type}")

@@ -194,8 +194,12 @@ def show_report(document: "ReportDocument") -> Iterator[RenderableType]:
         yield Text(visible(f"! {warning.text}"), style="yellow")
 
 
-def _rows(class_weighted: bool) -> str:
-    return "unseen rows, weighted by their class," if class_weighted else "unseen rows"
+def _expected(utility: float, cost: float | None, *, class_weighted: bool) -> str:
+    """Say what a model is expected to do with unseen rows, after "it is expected to"."""
+    if cost is not None:
+        return f"cost [bold]{_number(cost)}[/bold] per unseen row"
+    rows = "unseen rows, weighted by their class," if class_weighted else "unseen rows"
+    return f"predict [bold]{percent(utility)}[/bold] of {rows} correctly"
 
 
 _TOO_OPTIMISTIC = (
@@ -260,19 +264,16 @@ def _expectation(model: "TreeClassifier", leaves: "LeafTable", level: float) -> 
     levels = model.levels(level=level, method=leaves.method)
     held = f"{'holds' if len(leaves) == 1 else 'hold'} {count_of(leaves.n.sum(), 'row')}"
     tree = f"A tree with {_leaves(len(leaves))}, which {held}."
-    useful, sure = percent(levels.utility), percent(levels.confidence)
     if leaves.levels_from == "training":
         return f"{tree} {_training_levels(levels.utility, levels.confidence)}"
-    cost, rows = model.complete_model().expected_cost(), _rows(model.class_weight is not None)
+    cost = model.complete_model().expected_cost()
+    expected = _expected(levels.utility, cost, class_weighted=model.class_weight is not None)
     if cost is None:
         known = f", {level_percent(level)} interval {interval(levels.low, levels.high)} %"
-        ends = "" if math.isnan(levels.low) else known
-        expected = f"predict [bold]{useful}[/bold] of {rows} correctly (utility{ends})"
-    else:
-        expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
+        expected += f" (utility{'' if math.isnan(levels.low) else known})"
     return (
         f"{tree} By the levels of its leaves it is expected to {expected}; its mean confidence "
-        f"is [bold]{sure}[/bold]."
+        f"is [bold]{percent(levels.confidence)}[/bold]."
     )
 
 
@@ -454,14 +455,12 @@ def show_fit(values: Mapping[str, Any]) -> Iterator[str]:
         f"{count_of(len(values['columns']), 'column')} to predict "
         f"[bold]{escape(target)}[/bold]."
     )
-    rows = _rows(values.get("class_weighted", False))
-    expected = f"predict [bold]{percent(values['utility'])}[/bold] of {rows} correctly"
-    cost = values.get("expected_cost")
-    if cost is not None:
-        expected = f"cost [bold]{_number(cost)}[/bold] per unseen row"
     if values.get("levels_from") == "training":
         yield f"{_training_levels(values['utility'], values['confidence'])} {_TOO_OPTIMISTIC}"
     else:
+        is_weighted = values.get("class_weighted", False)
+        cost = values.get("expected_cost")
+        expected = _expected(values["utility"], cost, class_weighted=is_weighted)
         yield f"{subject} expected to {expected}{confidence}."
     saved = escape(values["saved"])
     if "levels_from" in values:
@@ -491,16 +490,16 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
             "sureleaf evaluate --tree max_leaves=2 predicts rows that did not choose the column."
             "[/dim]"
         )
-    headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
-    table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
-    figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
-    for line in range(len(ranking.column)):
-        table.add_row(
-            escape(ranking.column[line]),
-            f"{ranking.branches[line]}",
-            *(f"{column[line]:.4f}" for column in figures),
-        )
-    yield table
+    columns: LineCells = {
+        "column": lambda i: escape(ranking.column[i]),
+        "branches": lambda i: f"{ranking.branches[i]}",
+        "confidence": lambda i: f"{ranking.confidence[i]:.4f}",
+        "utility": lambda i: f"{ranking.utility[i]:.4f}",
+        "Gini": lambda i: f"{ranking.gini[i]:.4f}",
+        "gain ratio": lambda i: f"{ranking.gain_ratio[i]:.4f}",
+    }
+    lines, dispensable = range(len(ranking.column)), ("gain ratio", "Gini", "branches")
+    yield _table(columns, lines, "column", dispensable)
     if np.any(ranking.utility <= baseline + 1e-9):
         yield (
             "[dim]A column whose utility is not above the baseline does not change the prediction "
@@ -641,10 +640,9 @@ def _lead(evaluation: "Evaluation", summary: "EvaluationSummary") -> Iterator[Te
 
 def design_text(design: Any) -> str:
     """Say in a few words how rows were held out."""
-    options = design.to_dict()
-    repeats = options.get("repeats", 1)
-    times = f", {repeats} times" if repeats > 1 else ""
-    held_out = f"{100 * options.get('test', 0):.0f} % of the rows held out"
+    options = {"repeats": 1, "test": 0.0, "resample": "none", **design.to_dict()}
+    times = f", {options['repeats']} times" if options["repeats"] > 1 else ""
+    held_out = f"{100 * options['test']:.0f} % of the rows held out"
     texts = {
         "KFold": f"{options.get('n_splits')} folds{times}",
         "Holdout": held_out,
@@ -652,8 +650,7 @@ def design_text(design: Any) -> str:
         "LeaveOneOut": "each row (or group) held out once",
         "Bootstrap": f"{options.get('n_bootstraps')} bootstrap samples",
     }
-    text = texts.get(options["design"], str(design))
-    resample = options.get("resample", "none")
+    text, resample = texts.get(options["design"], str(design)), options["resample"]
     return text if resample == "none" else f"{text}, {resample}-sampled"
 
 
@@ -766,13 +763,12 @@ def show_study(document: Any) -> Iterator[RenderableType]:
 def show_curve(curve: "LearningCurve") -> Iterator[RenderableType]:
     """Yield the measure by number of rows, and its line."""
     ends = [x for one in curve.estimates for x in (one.low, one.high) if math.isfinite(x)]
-    scale = (min(ends, default=0.0), max(ends, default=1.0))
-    heading = f"{f'{_number(scale[0])} to {_number(scale[1])}':<30}"
-    headings = ("rows", curve.measure.name, "interval")
-    table = FittedTable(*headings, wrapped="rows", scale=heading)
-    for size, estimate in zip(curve.sizes, curve.estimates, strict=True):
-        bar = interval_bar(estimate.low, estimate.value, estimate.high, scale=scale, width=30)
-        table.add_row(f"{size:,}", _number(estimate.value), _interval(estimate), bar=bar)
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    scale = f"{f'{_number(low)} to {_number(high)}':<30}"
+    table = FittedTable("rows", curve.measure.name, "interval", wrapped="rows", scale=scale)
+    for size, one in zip(curve.sizes, curve.estimates, strict=True):
+        bar = interval_bar(one.low, one.value, one.high, scale=(low, high), width=30)
+        table.add_row(f"{size:,}", _number(one.value), _interval(one), bar=bar)
     yield table
     yield f"{sparkline(curve.means.tolist())}  {curve.measure.name} by number of rows"
     if curve.stopped:
@@ -800,9 +796,8 @@ def show_audit(audit: "Audit", answer: "AuditAnswer") -> Iterator[RenderableType
     for sentence in answer.sentences:
         yield Text(visible(sentence.text), style=TONE_COLOURS[sentence.tone])
     yield from _show_measures(audit)
-    table = audit.table
-    is_leaf = table is audit.leaves
-    shown = largest_leaves(table.n, MAX_AUDITED_LEAVES) if is_leaf else list(range(len(table)))
+    table, is_leaf = audit.table, audit.table is audit.leaves
+    shown = largest_leaves(table.n, MAX_AUDITED_LEAVES if is_leaf else None)
     if is_leaf and getattr(table, "rule", None) is not None:
         yield from _rules(table, shown)
     yield _audit_table(audit, table, shown)

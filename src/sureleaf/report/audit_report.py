@@ -74,7 +74,9 @@ def audit_answer(
     comparison: Comparison | None = None,
 ) -> AuditAnswer:
     """Return the answer of an audit."""
-    sentences = _sentences(audit, where, comparison)
+    sentences = list(_sentences(audit, where, comparison))
+    if audit.rows == "training" or audit.looks_seen:  # results on training rows are no good news
+        sentences = [replace(one, tone="plain") if one.tone == "good" else one for one in sentences]
     return AuditAnswer(_headline(audit, target), _lead(audit), sentences)
 
 
@@ -92,9 +94,10 @@ def audit_document(
     ``audit.to_dict()`` with the answer, the data, the confusion matrix and the methods. `where` and
     `by` come from the audit; `comparison` is the name of another model and ``audit.compare(...)``.
     """
-    other = None if comparison is None else comparison[1]
+    name, other = (None, None) if comparison is None else comparison
     answer = audit_answer(audit, origin.target, where=where, comparison=other)
     rows = f", rows={audit.rows!r}" if audit.newness in ("stated", "training") else ""
+    compared = ("measure", "difference", "low", "high", "p_value", "verdict")
     return {
         **audit.to_dict(),
         "made": package_versions(origin),
@@ -102,7 +105,13 @@ def audit_document(
         "confusion": _confusion(audit),
         "where": None if where is None else where.to_dict(),
         "by": None if by is None else _named_columns(by),
-        "comparison": None if comparison is None else _comparison(*comparison),
+        "comparison": None
+        if other is None
+        else {
+            "other": name,
+            **{each: getattr(other, each) for each in compared},
+            "sentence": str(other),
+        },
         "notes": audit.notes(),
         "outside_note": audit.outside_note,
         "answer": plain_values(answer),
@@ -133,15 +142,6 @@ def _named_columns(by: Subgroups) -> dict[str, Any]:
     }
 
 
-def _comparison(other: str, result: Comparison) -> dict[str, Any]:
-    names = ("measure", "difference", "low", "high", "p_value", "verdict")
-    return {
-        "other": other,
-        **{name: getattr(result, name) for name in names},
-        "sentence": str(result),
-    }
-
-
 def _data(audit: Audit, origin: Origin, model_file: str | None) -> dict[str, Any]:
     counts = audit.bins.counts.sum(axis=0)
     classes = [
@@ -162,11 +162,9 @@ def _data(audit: Audit, origin: Origin, model_file: str | None) -> dict[str, Any
 
 def _confusion(audit: Audit) -> list[list[float]]:
     """Count actual classes by predicted ones: every bin has one prediction."""
-    code_of = {label: code for code, label in enumerate(audit.classes.tolist())}
-    table = np.zeros((len(code_of), len(code_of)))
-    for prediction, counts in zip(audit.bins.prediction.tolist(), audit.bins.counts, strict=True):
-        table[:, code_of[prediction]] += counts
-    rows: list[list[float]] = table.tolist()
+    predicted = [audit.bins.prediction == label for label in audit.classes]
+    columns = [audit.bins.counts[bins].sum(axis=0) for bins in predicted]
+    rows: list[list[float]] = np.column_stack(columns).tolist()
     return rows
 
 
@@ -194,28 +192,25 @@ def _lead(audit: Audit) -> LeadingMeasure:
     return leading_measure(found, measure, baseline, f"always \u201c{label}\u201d")
 
 
-def _sentences(audit: Audit, where: Where | None, other: Comparison | None) -> list[AuditSentence]:
-    groups = "leaves" if audit.table is audit.leaves else "bins"
-    sentences = [
-        AuditSentence("baseline", *_baseline(audit), "data"),
-        AuditSentence("claims", *_claims(audit), "bins"),
-    ]
+def _sentences(
+    audit: Audit, where: Where | None, other: Comparison | None
+) -> Iterator[AuditSentence]:
+    if audit.rows == "training":
+        yield AuditSentence("training", "bad", audit.notes()[0], "data")
+    for remark in audit.remarks:
+        yield AuditSentence("remark", "bad", remark, "data")
+    yield AuditSentence("baseline", *_baseline(audit), "data")
+    yield AuditSentence("claims", *_claims(audit), "bins")
     if where is not None:
-        sentences.append(AuditSentence("where", *_where(where), "where"))
-    sentences.append(AuditSentence("groups", *_groups(audit), groups))
+        yield AuditSentence("where", *_where(where), "where")
+    groups = "leaves" if audit.table is audit.leaves else "bins"
+    yield AuditSentence("groups", *_groups(audit), groups)
     if audit.trees is not None:
-        sentences.append(AuditSentence("trees", "plain", _trees(audit.trees), "trees"))
+        yield AuditSentence("trees", "plain", _trees(audit.trees), "trees")
     if other is not None:
-        sentences.append(AuditSentence("comparison", "plain", str(other), "measures"))
+        yield AuditSentence("comparison", "plain", str(other), "measures")
     if audit.newness_in_words is not None:
-        sentences.append(AuditSentence("newness", "plain", audit.newness_in_words, "data"))
-    is_training = audit.rows == "training"
-    if is_training or audit.looks_seen:  # results on training rows are no good news
-        sentences = [replace(one, tone="plain") if one.tone == "good" else one for one in sentences]
-    first = [AuditSentence("remark", "bad", remark, "data") for remark in audit.remarks]
-    if is_training:
-        first.insert(0, AuditSentence("training", "bad", audit.notes()[0], "data"))
-    return first + sentences
+        yield AuditSentence("newness", "plain", audit.newness_in_words, "data")
 
 
 def _headline(audit: Audit, target: str | None) -> str:
@@ -239,27 +234,24 @@ def _headline(audit: Audit, target: str | None) -> str:
 
 
 def _baseline(audit: Audit) -> tuple[Tone, str]:
-    baseline = audit.baseline
-    verdict = baseline.comparison.verdict
-    if audit.cost is None:
-        text = (
-            f"The baseline, always predicting {baseline.label}, is correct for "
-            f"{percent(baseline.value)} of the rows"
-        )
-        better, worse = "better than the baseline", "worse than the baseline"
-    else:
-        matrix, labels = audit.audited.cost, [str(label) for label in audit.classes.tolist()]
-        assert matrix is not None
+    baseline, matrix = audit.baseline, audit.audited.cost
+    verdict, better, worse = baseline.comparison.verdict, "better", "worse"
+    text = (
+        f"The baseline, always predicting {baseline.label}, is correct for "
+        f"{percent(baseline.value)} of the rows"
+    )
+    if audit.cost is not None and matrix is not None:
+        better, worse = "cheaper", "more expensive"
         text = (
             f"The baseline, always deciding {baseline.label}, the cheapest constant, costs "
-            f"{measure_value(baseline.value)} per row{costs_text(matrix, labels)}"
+            f"{measure_value(baseline.value)} per row"
+            f"{costs_text(matrix, list(map(str, audit.classes.tolist())))}"
         )
-        better, worse = "cheaper than the baseline", "more expensive than the baseline"
-    if verdict == "better":
-        return "good", f"{text}: the model is {better}."
-    if verdict == "worse":
-        return "bad", f"{text}: the model is {worse}."
-    return "bad", f"{text}: these rows do not show that the model is {better}."
+    if verdict in ("better", "worse"):
+        tone: Tone = "good" if verdict == "better" else "bad"
+        found = better if verdict == "better" else worse
+        return tone, f"{text}: the model is {found} than the baseline."
+    return "bad", f"{text}: these rows do not show that the model is {better} than the baseline."
 
 
 def _claims(audit: Audit) -> tuple[Tone, str]:
@@ -320,23 +312,19 @@ def _groups(audit: Audit) -> tuple[Tone, str]:
         )
         return "good", f"{subject} the wanted level: {_why(audit, reached=True)}."
     share = float(table.n[weak].sum() / table.n.sum())
-    empty = int((table.n[weak] <= 0).sum())
+    n_empty = int((table.n[weak] <= 0).sum())
     of = f"the only {one}" if len(table) == 1 else f"{len(weak):,} of the {len(table):,} {many}"
-    text = f"Do not rely on {of} ({percent(share, 0)} of the rows): {_why(audit, reached=False)}"
-    text += (
-        f", or it has none of these rows ({empty:,} {many if empty > 1 else one})."
-        if empty
-        else "."
+    empty = f", or it has none of these rows ({count_of(n_empty, one, many)})" if n_empty else ""
+    text = (
+        f"Do not rely on {of} ({percent(share, 0)} of the rows): {_why(audit, reached=False)}"
+        f"{empty}."
     )
     filled = sorted(weak[table.n[weak] > 0].tolist(), key=lambda line: -table.n[line])
     if filled and len(table) > 1:
         wanted = audit.wanted_confidence
-        named = [_named(table, line, wanted) for line in filled[:MAX_NAMED]]
-        joined = "; ".join(named)
-        if len(weak) > len(named):
-            text += f" The largest ones: {joined}."
-        else:
-            text += f" {upper_first(joined)}."
+        named = "; ".join(_named(table, line, wanted) for line in filled[:MAX_NAMED])
+        is_all = len(weak) <= min(len(filled), MAX_NAMED)
+        text += f" {upper_first(named) if is_all else f'The largest ones: {named}'}."
     return "bad" if share > 0.5 else "warn" if share > 0.05 else "plain", text
 
 
@@ -358,16 +346,14 @@ def _named(table: AuditedLeaves | AuditedBins, line: int, wanted: float | None) 
 
 def _trees(trees: AuditedTrees) -> str:
     """Say how good the trees of a forest are one by one: the mean, the worst and the best."""
-    if trees.cost is None:
-        right = trees.utility
-        alone = (
-            f"predicts {percent(right.mean())} of the rows correctly on average "
-            f"({interval(right.min(), right.max())})"
-        )
-    else:
-        ends = (trees.cost.mean(), trees.cost.min(), trees.cost.max())
-        mean, low, high = (measure_value(float(one)) for one in ends)
-        alone = f"costs {mean} per row on average ({low} to {high})"
+    of = trees.utility if trees.cost is None else trees.cost
+    mean, low, high = float(of.mean()), float(of.min()), float(of.max())
+    alone = (
+        f"predicts {percent(mean)} of the rows correctly on average ({interval(low, high)})"
+        if trees.cost is None
+        else f"costs {measure_value(mean)} per row on average ({measure_value(low)} to "
+        f"{measure_value(high)})"
+    )
     n_leaves = trees.leaves.sum()
     return (
         f"Each of its {len(trees):,} trees alone {alone}. "

@@ -7,6 +7,7 @@ Plain values, JSON schema, documentation and the order of the page follow from t
 
 import copy
 import platform
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -129,8 +130,12 @@ TITLES = {name: title for one in _SECTIONS.values() for name, title in one.title
 """The sections of the page by name, in their order."""
 
 
-def build_document(results: ReportResults, provenance: Provenance) -> ReportDocument:
-    """Compute every section; the price of simplicity and the answer come last, from the others."""
+def build_document(results: ReportResults, start: float) -> ReportDocument:
+    """Compute every section; the price of simplicity and the answer come last, from the others.
+
+    `start` is when the report was requested, by `time.perf_counter`.
+    """
+    request = results.request
     sections: dict[str, Any] = {
         name: one.build(results) for name, one in _SECTIONS.items() if one.build is not None
     }
@@ -139,11 +144,14 @@ def build_document(results: ReportResults, provenance: Provenance) -> ReportDocu
     sections["simplicity"] = simplicity_section(results, sections["models"])
     read = ("data", "tree", "quality", "error", "models")
     sections["answer"] = answer_section(*(sections[name] for name in read))
-    evaluated = report_tree(results.request)
+    evaluated = report_tree(request)
     sections["paper"] = paper_section(sections, evaluated.missing)
     # The tree goes with the parameters by which the report evaluates it.
     tree = copy.copy(results.tree).set_params(random_state=evaluated.random_state, n_jobs=None)
-    return ReportDocument(REPORT_SCHEMA, provenance, model=to_json(tree), **sections)
+    text, made = to_json(tree), package_versions(request.origin)
+    made |= {"seed": request.seed, "command": request.command}
+    provenance = Provenance(**made, seconds=time.perf_counter() - start)
+    return ReportDocument(REPORT_SCHEMA, provenance, model=text, **sections)
 
 
 def embedded_values(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ REPORT_SCHEMA: Final[ReportSchema] = "sureleaf-report/1"
 
 Record = TypeVar("Record")
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-_WORDS = {str: "text", bool: "true or false", int: "integer", float: "number", type(None): "null"}
+_WORDS = {"string": "text", "boolean": "true or false"}
 
 
 def plain_values(value: Any) -> Any:
@@ -82,10 +82,9 @@ def field_tables(root: type) -> str:
     """Return a table in Markdown for each type: field, type and meaning."""
     parts = []
     for record in _records(root):
-        described = _descriptions(record)
         lines = [
-            f"| `{_key(name)}` | {_type_text(kind)} | {described[name]} |"
-            for name, kind in _hints(record).items()
+            f"| `{_key(name)}` | {_type_text(_type_schema(kind))} | {meaning} |"
+            for name, (kind, meaning) in _hints(record).items()
         ]
         table = "\n".join(["| field | type | meaning |", "|---|---|---|", *lines])
         parts.append(f"### {record.__name__}\n\n{_summary(record)}\n\n{table}\n")
@@ -97,15 +96,17 @@ def _key(name: str) -> str:
 
 
 @cache
-def _hints(record: type) -> dict[str, Any]:
-    hints = get_type_hints(record)
-    return {one.name: hints[one.name] for one in fields(record)}
+def _hints(record: type) -> dict[str, tuple[Any, str]]:
+    """Return the type of each field, and its description."""
+    hints = get_type_hints(record, include_extras=True)
+    types_ = get_type_hints(record)
+    return {one.name: (types_[one.name], hints[one.name].__metadata__[0]) for one in fields(record)}
 
 
 def _records(root: type) -> list[type]:
     """Return the root and every dataclass below it, in the order in which they are met."""
     records = [root]
-    for kind in _hints(root).values():
+    for kind, _ in _hints(root).values():
         for record in _dataclasses_in(kind):
             records += [one for one in _records(record) if one not in records]
     return records
@@ -122,21 +123,16 @@ def _summary(record: type) -> str:
     return cleandoc(record.__doc__ or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _descriptions(record: type) -> dict[str, str]:
-    hints = get_type_hints(record, include_extras=True)
-    return {one.name: hints[one.name].__metadata__[0] for one in fields(record)}
-
-
 def _object_schema(record: type) -> dict[str, Any]:
-    described = _descriptions(record)
+    properties = {
+        _key(name): _type_schema(kind) | {"description": meaning}
+        for name, (kind, meaning) in _hints(record).items()
+    }
     return {
         "type": "object",
         "description": _summary(record),
-        "properties": {
-            _key(name): _type_schema(kind) | {"description": described[name]}
-            for name, kind in _hints(record).items()
-        },
-        "required": [_key(name) for name in _hints(record)],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
 
@@ -156,19 +152,20 @@ def _type_schema(kind: Any) -> dict[str, Any]:
     return {"type": _JSON_TYPES[kind]}
 
 
-def _type_text(kind: Any) -> str:
-    origin, parts = get_origin(kind), get_args(kind)
-    if is_dataclass(kind) and isinstance(kind, type):
-        return f"[{kind.__name__}](#{kind.__name__.lower()})"
-    if origin in (Union, types.UnionType):
-        return " or ".join(_type_text(part) for part in parts)
-    if origin is Literal:
-        return " or ".join(f'`"{part}"`' for part in parts)
-    if origin in (list, tuple):
-        return f"list of {_type_text(parts[0])}"
-    if origin is dict:
-        return f"object of {_type_text(parts[1])}"
-    return _WORDS[kind]
+def _type_text(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/$defs/")
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(map(_type_text, schema["anyOf"]))
+    if "enum" in schema:
+        return " or ".join(f'`"{value}"`' for value in schema["enum"])
+    if schema["type"] == "array":
+        return f"list of {_type_text(schema['items'])}"
+    if schema["type"] == "object":
+        return f"object of {_type_text(schema['additionalProperties'])}"
+    kind: str = schema["type"]
+    return _WORDS.get(kind, kind)
 
 
 # ---- estimates: what does not exist is null, never NaN ------------------------------------------

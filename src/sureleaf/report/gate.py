@@ -56,14 +56,6 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     return dict(document)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_whole(value: Any) -> bool:
-    return type(value) is int
-
-
 def _is_matrix(value: Any) -> bool:
     lines = value if isinstance(value, list) else [None]
     cells = [cell for line in lines for cell in (line if isinstance(line, list) else [None])]
@@ -72,35 +64,35 @@ def _is_matrix(value: Any) -> bool:
 
 def _are_classes(value: Any) -> bool:
     lines = value if isinstance(value, list) else [None]
-    return all(isinstance(line, dict) and _is_text(line.get("value")) for line in lines)
+    return all(isinstance(line, dict) and isinstance(line.get("value"), str) for line in lines)
 
 
-_READ: Final[dict[str, Callable[[Any], bool]]] = {
-    "model": _is_text,
-    "data.target": _is_text,
+_READ: Final[dict[str, tuple[type, ...] | Callable[[Any], bool]]] = {
+    "model": (str,),
+    "data.target": (str,),
     "data.classes": _are_classes,
-    "data.groups": lambda value: value is None or _is_text(value),
-    "data.weights": lambda value: value is None or _is_text(value),
-    "quality.positive": _is_whole,
-    "quality.folds": _is_whole,
-    "quality.repeats": _is_whole,
+    "data.groups": (str, type(None)),
+    "data.weights": (str, type(None)),
+    "quality.positive": (int,),
+    "quality.folds": (int,),
+    "quality.repeats": (int,),
     "quality.cost": _is_matrix,
-    "quality.cost_given": lambda value: isinstance(value, bool),
-    "models.measure": _is_text,
-    "provenance.seed": _is_whole,
+    "quality.cost_given": (bool,),
+    "models.measure": (str,),
+    "provenance.seed": (int,),
 }
-"""What the comparison reads of a report, and whether a value there can be right."""
+"""What the comparison reads of a report: the types that a value there can have, or its check."""
 
 
 def _fault(document: dict[str, Any]) -> str | None:
     """Return why a report cannot be compared; None if it can."""
-    for place, is_right in _READ.items():
+    for place, expected in _READ.items():
         value: Any = document
         for name in place.split("."):
             if not isinstance(value, dict) or name not in value:
                 return "it does not hold its tree" if place == "model" else f"it has no {place}"
             value = value[name]
-        if not is_right(value):
+        if not (expected(value) if callable(expected) else type(value) in expected):
             return f"{place} cannot be {repr(value)[:80]}"
     return None
 

@@ -4,7 +4,7 @@ import datetime
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from json import dumps
 from os import PathLike
 from typing import Any
@@ -20,7 +20,7 @@ from sureleaf.estimators.parameters import hint_for
 from sureleaf.evaluation.labelled_table import find_classes, positive_class
 from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.files.atomic_write import atomic_write
-from sureleaf.report.document import Provenance, ReportDocument, build_document, package_versions
+from sureleaf.report.document import ReportDocument, build_document
 from sureleaf.report.document_schema import plain_values
 from sureleaf.report.request import Budget, Origin, Progress, ReportRequest
 from sureleaf.report.results import compute_results
@@ -234,12 +234,10 @@ def make_report(  # noqa: PLR0913 - one task, named options
         against=tuple(against),
     )
     results = compute_results(request, progress)
-    made = {"seed": seed, "command": request.command, **package_versions(origin)}
-    document = build_document(results, Provenance(**made, seconds=0.0))
-    provenance = Provenance(**made, seconds=time.perf_counter() - start)
+    document = build_document(results, start)
     if progress is not None:
         progress("Done", 1.0)
-    return Report(replace(document, provenance=provenance), results.tree)
+    return Report(document, results.tree)
 
 
 def _check_margin(margin: float) -> float:

@@ -85,53 +85,39 @@ def _shown(document: Mapping[str, Any], deepest: int) -> set[int]:
 
 def _branch(document: Mapping[str, Any], node: PlainNode, shown: set[int]) -> Branch:
     nodes = document["tree"]["nodes"]
-    children = tuple(_branch(document, nodes[one], shown) for one in node["children"])
-    leaves = [one for one in _leaves_under(nodes, node) if one["flagged"]]
-    rows = (
-        formatting.count_of(node["n"], "row")
-        if float(node["n"]).is_integer()
-        else (f"{formatting.count(node['n'])} rows")
-    )
+    leaves = _leaves_under(nodes, node)
+    n_flagged = sum(bool(leaf["flagged"]) for leaf in leaves)
+    rows = f"{formatting.count(node['n'])} rows"
+    if float(node["n"]).is_integer():
+        rows = formatting.count_of(node["n"], "row")
     test, value = _test(document, node)
     if not node["children"]:
-        title, sub = _leaf_words(document, node, rows)
-        return Branch(node, test, value, title, sub, int(bool(node["flagged"])))
+        return Branch(node, test, value, *_leaf_words(document, node, rows), n_flagged)
     title = document["tree"]["columns"][node["column"]]["name"]
     if node["id"] in shown:
-        return Branch(node, test, value, title, rows, len(leaves), children)
-    n_leaves = len(_leaves_under(nodes, node))
-    flagged = f", {len(leaves):,} flagged" if leaves else ""
-    return Branch(node, test, value, title, f"{n_leaves:,} leaves{flagged} · {rows}", len(leaves))
+        children = tuple(_branch(document, nodes[one], shown) for one in node["children"])
+        return Branch(node, test, value, title, rows, n_flagged, children)
+    flagged = f", {n_flagged:,} flagged" if n_flagged else ""
+    return Branch(node, test, value, title, f"{len(leaves):,} leaves{flagged} · {rows}", n_flagged)
 
 
 def _leaves_under(nodes: Sequence[PlainNode], node: PlainNode) -> list[PlainNode]:
-    found, waiting = [], [node]
-    while waiting:
-        one = waiting.pop()
+    waiting = [node]
+    for one in waiting:  # which grows meanwhile
         waiting += [nodes[child] for child in one["children"]]
-        if not one["children"]:
-            found.append(one)
-    return found
+    return [one for one in waiting if not one["children"]]
 
 
 def _leaf_words(document: Mapping[str, Any], node: PlainNode, rows: str) -> tuple[str, str]:
     """Return the prediction, and what is known about it."""
-    data, tree, quality = document["data"], document["tree"], document["quality"]
-    sure = f"sure {_sure(node['confidence'])}"
-    if not tree["at_costs"]:
-        share = f"{formatting.percent(node['utility'], 0)} correct"
-    else:
-        code = quality["positive"]
-        share = f"{data['classes'][code]['label']} "
-        share += formatting.percent(node["probabilities"][code], 0)
-    return data["classes"][node["prediction"]]["label"], f"{share} · {sure} · {rows}"
-
-
-def _sure(confidence: float | None) -> str:
-    """Write a confidence, never as certainty."""
-    if confidence is not None and confidence > 0.99:
-        return "> 99 %"
-    return formatting.percent(confidence, 0)
+    labels = [one["label"] for one in document["data"]["classes"]]
+    confidence, code = node["confidence"], document["quality"]["positive"]
+    is_almost_sure = confidence is not None and confidence > 0.99  # but never certain
+    sure = "> 99 %" if is_almost_sure else formatting.percent(confidence, 0)
+    share = f"{formatting.percent(node['utility'], 0)} correct"
+    if document["tree"]["at_costs"]:
+        share = f"{labels[code]} {formatting.percent(node['probabilities'][code], 0)}"
+    return labels[node["prediction"]], f"{share} · sure {sure} · {rows}"
 
 
 def _test(document: Mapping[str, Any], node: PlainNode) -> tuple[str, str]:

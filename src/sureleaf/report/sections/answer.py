@@ -4,7 +4,7 @@ It is written from the other sections alone.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ from sureleaf.formatting import (
 from sureleaf.report.baselines import MAJORITY
 from sureleaf.report.document_schema import IntervalEstimate, record_of
 from sureleaf.report.request import is_rare
-from sureleaf.report.sections.data import DataSection
+from sureleaf.report.sections.data import ClassCount, DataSection
 from sureleaf.report.sections.error import FEW_ROWS, ErrorSection
 from sureleaf.report.sections.models import (
     MeasureWords,
@@ -38,7 +38,7 @@ from sureleaf.report.sections.models import (
     leading_rival,
 )
 from sureleaf.report.sections.quality import MISSED, QualitySection, found_shares
-from sureleaf.report.sections.tree import Node, TreeSection, WantedLevels
+from sureleaf.report.sections.tree import Node, RowsOfLevels, TreeSection, WantedLevels
 
 Tone = Literal["good", "warn", "bad", "plain"]
 QUESTIONS = {"good": "Is it good?", "trust": "Can it be trusted?", "next": "What to do?"}
@@ -116,18 +116,31 @@ class _Parts:
         return MeasureWords(self.lead.measure, self.data.unit)
 
     @property
-    def label(self) -> str:
-        """The class that the tree of one leaf, or the baseline, always predicts."""
-        if self.tree.n_leaves == 1:
-            return self.data.classes[self.tree.nodes[0].prediction].label
-        return self.without_tree
+    def tone(self) -> Tone:
+        """Whether the standing is good news."""
+        tones: dict[Standing, Tone] = {"better": "good", "undecided": "warn"}
+        return tones.get(self.standing, "bad")
+
+    @property
+    def leaves(self) -> list[Node]:
+        return [node for node in self.tree.nodes if not node.children]
+
+    @property
+    def flagged(self) -> list[Node]:
+        """The flagged leaves, those with the most rows first."""
+        return sorted((one for one in self.leaves if one.flagged), key=lambda one: -one.n)
+
+    @property
+    def flagged_share(self) -> float:
+        """Their share of the rows."""
+        return sum(one.n for one in self.flagged) / (sum(one.n for one in self.leaves) or 1.0)
 
     @property
     def without_tree(self) -> str:
         """The class of the baseline."""
         if self.quality.cost_given:
             return min(self.quality.constants, key=lambda one: one.cost).label
-        return max(self.data.classes, key=lambda one: one.share).label
+        return _frequent(self.data).label
 
     @property
     def always(self) -> str:
@@ -167,7 +180,7 @@ class _Parts:
     @property
     def only_class(self) -> str | None:
         """The class that all leaves predict, if there are several leaves."""
-        predicted = {node.prediction for node in self.tree.nodes if not node.children}
+        predicted = {leaf.prediction for leaf in self.leaves}
         is_one = self.tree.n_leaves > 1 and len(predicted) == 1
         return self.data.classes[predicted.pop()].label if is_one else None
 
@@ -196,16 +209,15 @@ def answer_section(
     rare = is_rare([one.count for one in data.classes])
     parts = _Parts(data, tree, quality, error, models, _lead(data, quality, accuracy, rare))
     headline, emphasis = _headline(parts)
-    tones: dict[Standing, Tone] = {"better": "good", "undecided": "warn"}
     return AnswerSection(
         about=_about(parts),
         headline=headline,
         emphasis=emphasis,
-        tone=tones.get(parts.standing, "bad"),
+        tone=parts.tone,
         detail=_detail(parts),
         lead=parts.lead,
         accuracy=accuracy,
-        baseline=max(one.share for one in data.classes),
+        baseline=_frequent(data).share,
         sentences=(_good(parts), _trust(parts), _next(parts)),
     )
 
@@ -227,8 +239,13 @@ def _lead(
         return leading_measure(cost, "cost", cheapest.cost, f"always {quoted(cheapest.label)}")
     if rare and auc is not None:
         return leading_measure(auc, "auc", 0.5, "guessing")
-    frequent = max(data.classes, key=lambda one: one.share)
+    frequent = _frequent(data)
     return leading_measure(accuracy, "accuracy", frequent.share, f"always {quoted(frequent.label)}")
+
+
+def _frequent(data: DataSection) -> ClassCount:
+    """Return the most frequent class."""
+    return max(data.classes, key=lambda one: one.share)
 
 
 def leading_measure(
@@ -289,7 +306,8 @@ def _headline(parts: _Parts) -> tuple[str, str]:
     tree = "This tree" if parts.tree.n_regrown_leaves is None else "Grown anew, this tree"
     if standing == "no tests":
         verb = "decides" if parts.quality.cost_given else "predicts"
-        return f"This tree has no splits: it always {verb} {quoted(parts.label)}.", ""
+        label = quoted(parts.data.classes[parts.tree.nodes[0].prediction].label)
+        return f"This tree has no splits: it always {verb} {label}.", ""
     if lead.measure == "cost":
         if parts.gain is None:
             value = words.value(lead.value)
@@ -328,17 +346,15 @@ def _detail(parts: _Parts) -> str:
             f"Expected cost {subject}: {amount(lead.value, parts.data.unit)} ({ends}). Without "
             f"the tree: {', '.join(costs)}."
         )
-    if lead.measure == "auc":
-        frequent = max(parts.data.classes, key=lambda one: one.share)
-        return (
-            f"AUC {measure_value(lead.value)} ({_ends(lead, measure_value)}); guessing gives 0.5. "
-            f"Accuracy says little here: always predicting {quoted(frequent.label)} is correct for "
-            f"{percent(frequent.share)} of the rows."
-        )
-    frequent = max(parts.data.classes, key=lambda one: one.share)
+    frequent = _frequent(parts.data)
     baseline = (
         f"always predicting {quoted(frequent.label)} is correct for {percent(frequent.share)}"
     )
+    if lead.measure == "auc":
+        return (
+            f"AUC {measure_value(lead.value)} ({_ends(lead, measure_value)}); guessing gives 0.5. "
+            f"Accuracy says little here: {baseline} of the rows."
+        )
     if one_leaf:
         return f"{upper_first(baseline)} of the rows, and the tree can do no better."
     itself = ""
@@ -353,8 +369,7 @@ def _detail(parts: _Parts) -> str:
     )
 
 
-def _ends(lead: LeadingMeasure, write: object) -> str:
-    assert callable(write)
+def _ends(lead: LeadingMeasure, write: Callable[[float], str]) -> str:
     if lead.low is None or lead.high is None:
         return "no valid interval"
     return f"{level_percent(lead.level)} interval {write(lead.low)} to {write(lead.high)}"
@@ -364,8 +379,7 @@ def _ends(lead: LeadingMeasure, write: object) -> str:
 
 
 def _good(parts: _Parts) -> Sentence:
-    words, standing = parts.words, parts.standing
-    tone: Tone = {"better": "good", "undecided": "warn"}.get(standing, "bad")  # type: ignore[assignment]
+    words, standing, tone = parts.words, parts.standing, parts.tone
     rival = leading_rival(parts.models)
     if standing == "no tests":
         target = quoted(parts.data.target)
@@ -380,32 +394,27 @@ def _good(parts: _Parts) -> Sentence:
     gain, low, high = parts.gain
     baseline = "guessing" if parts.lead.measure == "auc" else parts.always
     text = f"The difference is {words.size(gain)} ({words.ends(low, high)})."
+    short = f"No, worse than {baseline}."
     if standing == "better":
         short = f"Yes, better than {baseline}."
         text = "" if parts.lead.measure == "auc" else text
-    elif standing == "worse":
-        short = f"No, worse than {baseline}."
-    else:
+    elif standing == "undecided":
         short = "Not proven."
         text = (
             f"{upper_first(baseline)} may be just as good: a difference of {words.size(gain)} "
             f"could be chance ({words.signed(low, high)})."
         )
-    if not parts.quality.cost_given and parts.missed:
-        text = f"{text} {_missed_text(parts)}".strip()
-        tone = "warn" if tone == "good" else tone
-    if rival is not None and rival.name is not None and rival.verdict == "better":
-        tone = "warn" if tone == "good" else tone
+    is_missed = not parts.quality.cost_given and len(parts.missed) > 0
+    if is_missed:
+        found = [f"{percent(share, 0)} of the {quoted(name)} rows" for name, share in parts.missed]
+        missed = f"It finds only {listed(found[:3])}."
+        if parts.only_class is not None:
+            missed = f"Every leaf predicts {quoted(parts.only_class)}."
+        text = f"{text} {missed}".strip()
+    is_beaten = rival is not None and rival.name is not None and rival.verdict == "better"
+    if tone == "good" and (is_missed or is_beaten):
+        tone = "warn"
     return Sentence("good", tone, short, _joined(text, rival), "models")
-
-
-def _missed_text(parts: _Parts) -> str:
-    if parts.only_class is not None:
-        return f"Every leaf predicts {quoted(parts.only_class)}."
-    found = [
-        f"{percent(share, 0)} of the {quoted(label)} rows" for label, share in parts.missed[:3]
-    ]
-    return f"It finds only {listed(found)}."
 
 
 def _joined(text: str, rival: Rival | None) -> str:
@@ -416,25 +425,11 @@ def _joined(text: str, rival: Rival | None) -> str:
 
 
 def _trust(parts: _Parts) -> Sentence:
-    tree = parts.tree
-    leaves = [node for node in tree.nodes if not node.children]
-    flagged = sorted((node for node in leaves if node.flagged), key=lambda node: -node.n)
-    total = sum(node.n for node in leaves) or 1.0
-    share = sum(node.n for node in flagged) / total
+    tree, leaves, flagged, share = parts.tree, parts.leaves, parts.flagged, parts.flagged_share
     if len(leaves) == 1:
         return _trust_of_one_leaf(parts, leaves[0])
-    if tree.of_rows == "weighted rows":
-        text = (
-            "With class_weight, the levels of its leaves are of rows that count as often as their "
-            "class weighs. Fit it with cost= in its place, or audit it with new rows."
-        )
-        return Sentence("trust", "warn", "Not known.", text, "leaves")
-    if tree.of_rows == "training rows":
-        text = (
-            "The levels of its leaves are of the rows that grew it, and too high for new rows. Fit "
-            "it with levels_from='cross_fit', or audit it with new rows."
-        )
-        return Sentence("trust", "warn", "Not known.", text, "leaves")
+    if tree.of_rows in _NOT_NEW:
+        return Sentence("trust", "warn", "Not known.", _NOT_NEW[tree.of_rows], "leaves")
     if not flagged:
         subject = "both leaves" if len(leaves) == 2 else f"all {len(leaves):,} leaves"
         reached = wanted_text(tree.wanted, reached=True, at_costs=tree.at_costs)
@@ -463,6 +458,14 @@ def _trust(parts: _Parts) -> Sentence:
     tone: Tone = "bad" if share > 0.5 else "warn" if share > 0.05 else "plain"
     text = f"Do not rely on {subject} ({percent(share, 0)} of the rows): {reason}."
     return Sentence("trust", tone, short, text, "leaves")
+
+
+_NOT_NEW: dict[RowsOfLevels, str] = {
+    "weighted rows": "With class_weight, the levels of its leaves are of rows that count as often "
+    "as their class weighs. Fit it with cost= in its place, or audit it with new rows.",
+    "training rows": "The levels of its leaves are of the rows that grew it, and too high for new "
+    "rows. Fit it with levels_from='cross_fit', or audit it with new rows.",
+}
 
 
 def _misses(leaf: Node, wanted: WantedLevels) -> bool:
@@ -527,12 +530,13 @@ def wanted_text(
 
 
 def _next(parts: _Parts) -> Sentence:
-    suspects = _suspects(parts)
+    used = {column.name for column in parts.tree.columns}
+    kinds = ("identifier", "leak")
+    found = (str(one.column) for one in parts.data.warnings if one.kind in kinds)
+    suspects = list(dict.fromkeys(name for name in found if name in used))
     if suspects:
-        short = f"First check {listed(suspects)}."
-        text = "It may give the answer away, or only number the rows: see the warnings."
-        if len(suspects) > 1:
-            text = "They may give the answer away, or only number the rows: see the warnings."
+        short, they = f"First check {listed(suspects)}.", "They" if len(suspects) > 1 else "It"
+        text = f"{they} may give the answer away, or only number the rows: see the warnings."
         return Sentence("next", "bad", short, text, "data")
     curve = parts.error.curve
     rows = parts.error.curve_note or "" if curve is None else curve.text
@@ -542,28 +546,21 @@ def _next(parts: _Parts) -> Sentence:
         short = "Do not use it yet." if parts.standing == "undecided" else "Do not use it."
         return Sentence("next", "bad", short, rows, "error")
     if parts.only_class is not None:
+        is_auc = parts.lead.measure == "auc"
+        text, see = (_rare_help(parts), "models") if is_auc else (rows, "error")
         short = "Use it to rank rows, not to predict their class."
-        if parts.lead.measure == "auc":
-            return Sentence("next", "warn", short, _rare_help(parts), "models")
-        return Sentence("next", "warn", short, rows, "error")
+        return Sentence("next", "warn", short, text, see)
     return _use(parts, rows)
 
 
 def _use(parts: _Parts, rows: str) -> Sentence:
-    flagged = [node for node in parts.tree.nodes if node.flagged]
-    few = (
-        f" {parts.data.rows} rows is a small sample: another could give a different tree."
-        if parts.data.rows < FEW_ROWS
-        else ""
-    )
-    use = "Use it"
-    if better_models(parts.models):
-        use = "Use it if its rules must be readable"
+    flagged, few = parts.flagged, ""
+    if parts.data.rows < FEW_ROWS:
+        few = f" {parts.data.rows} rows is a small sample: another could give a different tree."
+    use = "Use it if its rules must be readable" if better_models(parts.models) else "Use it"
     if not flagged:
-        short = f"{use}."
-        return Sentence("next", "good", short, f"{rows}{few}", "error")
-    total = sum(node.n for node in parts.tree.nodes if not node.children) or 1.0
-    if sum(node.n for node in flagged) > 0.5 * total:
+        return Sentence("next", "good", f"{use}.", f"{rows}{few}", "error")
+    if parts.flagged_share > 0.5:
         short = "Use it for a first look only."
     else:
         leaf = "leaf" if len(flagged) == 1 else "leaves"
@@ -575,18 +572,6 @@ def _use(parts: _Parts, rows: str) -> Sentence:
     elif len(flagged) == 1:
         rows = f"Whether more rows would settle the flagged leaf is not known. {rows}"
     return Sentence("next", "warn", short, f"{rows}{few}", "error")
-
-
-def _suspects(parts: _Parts) -> list[str]:
-    """Name the columns of the tree that may be identifiers or leaks."""
-    used = {column.name for column in parts.tree.columns}
-    return list(
-        dict.fromkeys(
-            str(warning.column)
-            for warning in parts.data.warnings
-            if warning.kind in ("identifier", "leak") and warning.column in used
-        )
-    )
 
 
 def _without_tests(parts: _Parts, rows: str) -> tuple[str, str, str]:
