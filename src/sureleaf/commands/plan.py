@@ -185,24 +185,19 @@ def _sentences(plan: Plan) -> Iterator[str]:
 
 def plan_tables(plan: Plan) -> Iterator[Table]:
     """Yield the tables of a plan: rows for levels, levels of rows, rows for a bias."""
-    if plan.wanted:
-        table = number_table("wanted level", "at least", "rows needed")
-        for wanted in plan.wanted:
-            table.add_row(wanted.name, f"{wanted.level:g}", f"[bold]{wanted.rows:,}[/bold]")
-        if len(plan.wanted) > 1:
-            table.add_row("both", "", f"[bold]{plan.rows_needed:,}[/bold]")
-        yield table
-    if plan.levels:
-        table = number_table("rows", "p_max", "confidence", "utility")
-        for one in plan.levels:
-            figures = (f"{one.p_max:g}", f"{one.confidence:.4f}", f"{one.utility:.4f}")
-            table.add_row(f"{one.rows:,}", *figures)
-        yield table
-    if plan.biases:
-        table = number_table("estimate of p_max", "bias at most", "from rows")
-        for bias in plan.biases:
-            table.add_row(bias.method, f"{bias.bias:g}", f"[bold]{bias.rows:,}[/bold]")
-        yield table
+    rows = [(one.name, f"{one.level:g}", f"[bold]{one.rows:,}[/bold]") for one in plan.wanted]
+    if rows:
+        both = [("both", "", f"[bold]{plan.rows_needed:,}[/bold]")] if len(rows) > 1 else []
+        yield number_table("wanted level", "at least", "rows needed", rows=[*rows, *both])
+    lines = [
+        (f"{one.rows:,}", f"{one.p_max:g}", f"{one.confidence:.4f}", f"{one.utility:.4f}")
+        for one in plan.levels
+    ]
+    if lines:
+        yield number_table("rows", "p_max", "confidence", "utility", rows=lines)
+    rows = [(one.method, f"{one.bias:g}", f"[bold]{one.rows:,}[/bold]") for one in plan.biases]
+    if rows:
+        yield number_table("estimate of p_max", "bias at most", "from rows", rows=rows)
 
 
 # Splits of a node.
@@ -320,12 +315,11 @@ def plan_splits(splits: dict[str, CandidateSplit], *, p_max: float | None = None
 
 def splits_table(plan: SplitsPlan) -> Table:
     """Return the levels of all splits by rows."""
-    names = list(dict.fromkeys(one.split for one in plan.levels))
-    table = number_table("rows", *names)
-    for rows in _SHOWN_ROWS:
-        line = [one for one in plan.levels if one.rows == rows]
-        table.add_row(f"{rows:,}", *(f"{one.utility:.3f} ({one.confidence:.3f})" for one in line))
-    return table
+    cells = {n: [f"{n:,}"] for n in _SHOWN_ROWS}
+    for one in plan.levels:
+        cells[one.rows].append(f"{one.utility:.3f} ({one.confidence:.3f})")
+    names = dict.fromkeys(one.split for one in plan.levels)
+    return number_table("rows", *names, rows=cells.values())
 
 
 # Rows of a test set.
@@ -401,7 +395,6 @@ def plan_rows(
 
 def rows_table(plan: RowsPlan) -> Table:
     """Return the table of test rows."""
-    table = number_table("method", "level", "test rows")
-    for one in plan.questions:
-        table.add_row(one.assumed, f"{plan.level:g}", f"[bold]{one.rows:,}[/bold]")
-    return table
+    level = f"{plan.level:g}"
+    rows = ((one.assumed, level, f"[bold]{one.rows:,}[/bold]") for one in plan.questions)
+    return number_table("method", "level", "test rows", rows=rows)

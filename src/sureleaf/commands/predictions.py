@@ -98,9 +98,9 @@ def predict_rows(
     unsure = None if abstain_below is None else output.sureness < abstain_below
     labels = _label_values(model.classes_)
     codes = pa.array(output.code.astype(np.int32), mask=unsure)
+    by_class = zip(model.classes_, np.ascontiguousarray(output.probabilities.T), strict=True)
     own: dict[str, Any] = {"prediction": labels.take(codes)}
-    for index, label in enumerate(model.classes_):
-        own[f"p_{label}"] = np.ascontiguousarray(output.probabilities[:, index])
+    own |= {f"p_{label}": probability for label, probability in by_class}
     own["agreement" if output.leaf is None else "confidence"] = output.sureness
     own["utility"] = output.utility
     if output.leaf is not None:
@@ -235,7 +235,7 @@ def without_formulas(table: Any) -> Any:
             column = column.cast(pa.binary())
         if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
             column = column.cast(pa.large_string())
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if _is_text(column):
             is_formula = pc.and_not(
                 pc.match_substring_regex(column, _FORMULA),
                 pc.match_substring_regex(column, _NUMBER),
@@ -255,13 +255,15 @@ def _quoted_texts(written: Any, table: Any) -> dict[str, str]:
     for name, column, before in zip(
         table.column_names, written.columns, table.columns, strict=True
     ):
-        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if not is_text or column.equals(before):
-            continue
-        changed = column.filter(pc.match_substring_regex(column, "^'"))
-        if len(changed):
-            found[name] = changed[0].as_py()[1:]
+        if _is_text(column) and not column.equals(before):
+            changed = column.filter(pc.match_substring_regex(column, "^'"))
+            if len(changed):
+                found[name] = changed[0].as_py()[1:]
     return found
+
+
+def _is_text(column: Any) -> bool:
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
 
 
 def show_predicted(model: Any, summary: PredictionSummary, output: str) -> Iterator[str]:

@@ -54,14 +54,18 @@ def escape(text: object) -> str:
     return escape_markup(visible(text))
 
 
-def number_table(*columns: str, tight: bool = False, **options: Any) -> Table:
-    """Return an empty table: the first column is left-aligned, the others right-aligned.
+def number_table(
+    *columns: str, rows: Iterable[Sequence[str]] = (), tight: bool = False, **options: Any
+) -> Table:
+    """Return a table: the first column is left-aligned, the others right-aligned.
 
     The options are those of every column, as rich takes them: ``no_wrap``, ``overflow``.
     """
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, collapse_padding=tight)
     for index, column in enumerate(columns):
         table.add_column(column, justify="right" if index else "left", **options)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

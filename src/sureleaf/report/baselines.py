@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sureleaf.arguments import thread_count
 from sureleaf.auditing.audited_rows import logistic_regression
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
-from sureleaf.estimators.parameters import C45
+from sureleaf.estimators.parameters import C45, counts_errors
 from sureleaf.evaluation.designs import KFold, Split
 from sureleaf.evaluation.evaluation import Evaluation
 from sureleaf.evaluation.evaluator import Fitter, describe, evaluate, fresh_copy, make_fitter
@@ -44,16 +44,22 @@ ModelKind = Literal["this", "constant", "size", "other"]
 """`size` is this tree with another number of leaves; `other` models use the columns, too."""
 
 
-def report_tree(request: ReportRequest) -> TreeClassifier:
-    """Return the tree of the report, unfitted.
+def report_tree(request: ReportRequest, other: TreeClassifier | None = None) -> TreeClassifier:
+    """Return the tree of the report, unfitted, or another one with its options.
 
     A tree that was fitted before is grown anew with its own costs: those of the report change its
     decisions alone.
     """
-    if request.tree is None:
-        return _prepared(request, TreeClassifier())
-    own = {"cost": request.tree.cost} if request.is_fitted_before else {}
-    return _prepared(request, clone(request.tree), **own)
+    asked = request.tree if other is None else other
+    tree = TreeClassifier() if asked is None else clone(asked)
+    # The kinds of the columns were decided when the table was read.
+    options: dict[str, Any] = {"n_jobs": request.n_jobs, "categorical_features": "auto"}
+    if tree.class_weight is None or request.weights is not None:
+        options["weights"] = "importance"
+    keeps_cost = counts_errors(tree) or (other is None and request.is_fitted_before)
+    if request.cost is not None and not keeps_cost:
+        options["cost"] = request.cost
+    return tree.set_params(**options)
 
 
 def decides_by_costs(request: ReportRequest, estimator: Any) -> bool:
@@ -68,20 +74,8 @@ def sized_tree(request: ReportRequest) -> TreeClassifier:
     A size that is chosen by cross-validation belongs to a family of trees.
     """
     tree = report_tree(request)
-    if tree.pruning == "auto":
-        return tree
-    return _prepared(request, TreeClassifier(pruning="auto", collapse=False))
-
-
-def _prepared(request: ReportRequest, tree: TreeClassifier, **options: Any) -> TreeClassifier:
-    # The kinds of the columns were decided when the table was read.
-    common: dict[str, Any] = {"n_jobs": request.n_jobs, "categorical_features": "auto"}
-    if tree.class_weight is None or request.weights is not None:
-        common["weights"] = "importance"
-    counts_errors = tree.pruning in ("pessimistic", "utility") or tree.collapse
-    if request.cost is not None and not counts_errors:
-        common["cost"] = request.cost
-    return tree.set_params(**common | options)
+    by_size = TreeClassifier(pruning="auto", collapse=False)
+    return tree if tree.pruning == "auto" else report_tree(request, by_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +117,7 @@ def evaluate_models(
     start_stage("Cross-validating: baseline")
     majority = evaluated(DummyClassifier(strategy="most_frequent"), matrix[:, :1])
     start_stage("Cross-validating: trees of several sizes")
-    tree, c45 = report_tree(request), _prepared(request, TreeClassifier.c45())
+    tree, c45 = report_tree(request), report_tree(request, TreeClassifier.c45())
     c45_leaves = _fitted(request, c45, table).tree_.n_leaves
     (this, *trees), sizes = _family(request, table, fitted, majority, c45_leaves)
     if tree.pruning != "auto":

@@ -60,21 +60,20 @@ def sequence_svg(one: Mapping[str, Any], rows: int, height: int) -> Markup:
     upper = [place(row, high) for row, _, _, high in points]
     lower = [place(row, low) for row, _, low, _ in points]
     middle = [place(row, share) for row, share, _, _ in points]
+    x, y = middle[-1].split(",")
     promised, least = one["promised"], one["promised_low"]
-    ends = place(0, promised), place(rows, promised)
+    ends = f"{place(0, promised)} {place(rows, promised)}"
     parts = [
-        f'<polygon class="promised-band" points="{place(0, promised)} {place(rows, promised)} '
-        f'{place(rows, least)} {place(0, least)}"/>',
-        f'<polyline class="promised" points="{ends[0]} {ends[1]}"/>',
+        f'<polygon class="promised-band" points="{ends} {place(rows, least)} {place(0, least)}"/>',
+        f'<polyline class="promised" points="{ends}"/>',
         f'<polygon class="limits" points="{" ".join([*upper, *reversed(lower)])}"/>',
         f'<polyline class="observed" points="{" ".join(middle)}"/>',
-        f'<circle class="now" cx="{middle[-1].split(",")[0]}" cy="{middle[-1].split(",")[1]}" '
-        'r="3.5"/>',
+        f'<circle class="now" cx="{x}" cy="{y}" r="3.5"/>',
     ]
     since = [one.get(name) for name in ("decision_since", "accuracy_since")]
     known = [row for row in since if row is not None]
     if known:
-        x = place(max(known), lowest).split(",")[0]
+        x, _ = place(max(known), lowest).split(",")
         parts.append(f'<line class="since" x1="{x}" x2="{x}" y1="{TOP}" y2="{bottom}"/>')
     for share in (lowest, (1.0 + lowest) / 2, 1.0):
         y = place(0, share).split(",")[1]
@@ -111,32 +110,31 @@ def render_diff(document: Mapping[str, Any], heading: str = "") -> str:
 def trees_svg(document: Mapping[str, Any]) -> Markup:
     """Draw both trees as outlines, side by side, with the rows that flow between their leaves."""
     sides = [document[name] for name in ("old", "new")]
-    y_of = [{one["node"]: 30 + LINE * k for k, one in enumerate(side)} for side in sides]
-    height = 40 + LINE * max(map(len, sides))
+    places = [
+        {one["node"]: (30 + LINE * k, one.get("prediction")) for k, one in enumerate(side)}
+        for side in sides
+    ]
+    height, width = 40 + LINE * max(map(len, sides)), 2 * SIDE + BETWEEN
     flows = document["flows"] or []
     most = max((one["n"] for one in flows), default=1)
-    decided = [{one["node"]: one.get("prediction") for one in side} for side in sides]
-    parts = []
+    x1, x2, parts = SIDE, SIDE + BETWEEN, []
+    middle = x1 + BETWEEN / 2
     for one in sorted(flows, key=lambda flow: flow["n_changed"]):
-        start, end = y_of[0][one["old_leaf"]] + 4, y_of[1][one["new_leaf"]] + 4
-        x1, x2 = SIDE, SIDE + BETWEEN
+        (y1, before), (y2, after) = places[0][one["old_leaf"]], places[1][one["new_leaf"]]
         kind = "changed" if one["n_changed"] else "same"
         title = (
-            f"{count(one['n'])} rows from leaf {one['old_leaf']} ("
-            f"{decided[0][one['old_leaf']]}) to leaf {one['new_leaf']} "
-            f"({decided[1][one['new_leaf']]}); another decision for {count(one['n_changed'])}"
+            f"{count(one['n'])} rows from leaf {one['old_leaf']} ({before}) to leaf "
+            f"{one['new_leaf']} ({after}); another decision for {count(one['n_changed'])}"
         )
         parts.append(
             f'<path class="flow {kind}" stroke-width="{max(1.2, 22 * one["n"] / most):.1f}" '
-            f'd="M{x1},{start} C{x1 + BETWEEN / 2},{start} {x2 - BETWEEN / 2},{end} {x2},{end}">'
+            f'd="M{x1},{y1 + 4} C{middle},{y1 + 4} {middle},{y2 + 4} {x2},{y2 + 4}">'
             f"<title>{escape(title)}</title></path>"
         )
-    for k, side in enumerate(sides):
-        left = k * (SIDE + BETWEEN)
-        head = ("The old tree", "The new tree")[k]
+    heads = ("The old tree", "The new tree")
+    for side, place, left, head in zip(sides, places, (0, x2), heads, strict=True):
         parts.append(f'<text class="head" x="{left + 8}" y="14">{head}</text>')
-        parts += [_outline_line(one, left, y_of[k][one["node"]]) for one in side]
-    width = 2 * SIDE + BETWEEN
+        parts += [_outline_line(one, left, place[one["node"]][0]) for one in side]
     return Markup(
         f'<svg class="two-trees" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="Both trees, and the rows that flow between their leaves">{"".join(parts)}'
@@ -158,6 +156,5 @@ def _outline_line(one: Mapping[str, Any], left: int, y: int) -> str:
         start = f'<tspan class="soft">{one["node"]} </tspan>'
         end = f'<tspan class="decision">: {escape(str(one["prediction"]))}</tspan>'
         end += f'<tspan class="soft"> {count(one["n"])}</tspan>'
-        if one.get("flagged"):
-            end += '<tspan class="flag"> !</tspan>'
+        end += '<tspan class="flag"> !</tspan>' if one.get("flagged") else ""
     return f'<text x="{x}" y="{y + 8}"><title>{title}</title>{start}{escape(test)}{end}</text>'

@@ -289,31 +289,19 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.tests["whole"] = lambda number: float(number).is_integer()
-    environment.filters |= {
-        "amount": formatting.amount,
-        "bar_heights": bar_heights,
-        "class_colour": class_colour,
-        "two_digits": lambda rows: formatting.up_to_two_digits(round(rows)),
-        "count": formatting.count,
-        "lead_value": lead_value,
+    by_name = (
+        *(formatting.amount, formatting.count, formatting.p_equals, formatting.p_value),
+        *(formatting.points, formatting.signed_amount, formatting.signed_points),
+        *(formatting.upper_first, bar_heights, class_colour, implied_threshold, lead_value),
+        *(measure_name, measured, percent, position, whole, why_flagged),
+    )
+    environment.filters |= {one.__name__: one for one in by_name} | {
         "level_percent": lambda level: formatting.level_percent(level).replace(" ", _SPACE),
-        "implied_threshold": implied_threshold,
-        "measure_name": measure_name,
-        "measured": measured,
         "number": formatting.measure_value,
-        "p_value": formatting.p_value,
-        "p_equals": formatting.p_equals,
-        "percent": percent,
-        "points": formatting.points,
-        "position": position,
-        "share": formatting.share_value,
-        "signed_amount": formatting.signed_amount,
-        "signed_points": formatting.signed_points,
-        "upper_first": formatting.upper_first,
-        "whole": whole,
         "number2": lambda value: f"{round(value, 2) + 0.0:.2f}".replace("-", "\u2212"),
         "prose": lambda text: text.replace(" %", f"{_SPACE}%"),
-        "why_flagged": why_flagged,
+        "share": formatting.share_value,
+        "two_digits": lambda rows: formatting.up_to_two_digits(round(rows)),
     }
     return environment
 

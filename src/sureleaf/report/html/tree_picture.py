@@ -42,6 +42,11 @@ class Branch:
         """Whether it is a leaf of the tree, and not a node whose branches are not shown."""
         return not self.node["children"]
 
+    @property
+    def ends(self) -> list["Branch"]:
+        """The nodes below it, or itself, that are shown without branches."""
+        return [end for child in self.children for end in child.ends] or [self]
+
 
 @dataclass(frozen=True)
 class TreePicture:
@@ -61,7 +66,7 @@ def tree_picture(document: Mapping[str, Any]) -> TreePicture:
             box = _boxes(root, 0, layout)
             width, height = _place(box, layout)
             if width <= layout.widest:
-                is_whole = sum(one.is_leaf for one in _ends(root)) == n_leaves
+                is_whole = sum(one.is_leaf for one in root.ends) == n_leaves
                 return TreePicture(root, is_whole, _svg(box, width, height, layout))
     raise AssertionError("the root alone always fits")
 
@@ -142,12 +147,6 @@ def _test(document: Mapping[str, Any], node: PlainNode) -> tuple[str, str]:
     else:
         value = ("known", "missing")[branch]
     return node["edge"], value
-
-
-def _ends(branch: Branch) -> list[Branch]:
-    if not branch.children:
-        return [branch]
-    return [end for child in branch.children for end in _ends(child)]
 
 
 # The drawing.
@@ -257,7 +256,7 @@ def _svg(root: _Box, width: float, height: float, layout: _Layout) -> Markup:
                 f"{escape(_visible(child.label))}</text>"
             )
         boxes.append(_box(box))
-    text = f"The tree: {len(_ends(root.branch))} leaves or branches, from left to right"
+    text = f"The tree: {len(root.branch.ends)} leaves or branches, from left to right"
     return Markup(
         f'<svg class="picture" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'style="max-width:{width:.0f}px" role="img" aria-label="{text}">'
@@ -279,26 +278,22 @@ def _ribbon(x: float, y: float, child: _Box, thick: float, bend: float) -> str:
 
 def _box(box: _Box) -> str:
     branch, left, top = box.branch, box.x, box.y - END / 2
-    is_end = not branch.children
-    classes = ["leaf" if branch.is_leaf else "inner"]
-    if is_end and branch.n_flagged:
-        classes.append("flagged")
-    colour = (
-        f' style="--swatch:{class_colour(branch.node["prediction"])}"' if branch.is_leaf else ""
-    )
     area = f'x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{END:.0f}" rx="6"'
-    tint = f'<rect class="tint" {area}/>' if branch.is_leaf else ""
-    flag = ""
-    if is_end and branch.n_flagged:
+    classes, colour, tint, flag, told = "inner", "", "", "", branch.title
+    if branch.is_leaf:
+        classes, told = "leaf", branch.node["rule"]
+        colour = f' style="--swatch:{class_colour(branch.node["prediction"])}"'
+        tint = f'<rect class="tint" {area}/>'
+    if branch.n_flagged and not branch.children:
+        classes += " flagged"
         x, y = left + box.width - 19, top + 5
         flag = (
             f'<rect class="warn-box" x="{x:.1f}" y="{y:.1f}" width="14" height="14" rx="3"/>'
             f'<path class="warn-sign" d="M{x + 7:.1f},{y + 3:.1f}v5m0,2v1.500"/>'
         )
     title, sub = (escape(_visible(line)) for line in box.lines)
-    told = branch.node["rule"] if branch.is_leaf else branch.title
     return (
-        f'<g class="node {" ".join(classes)}" data-node="{branch.node["id"]}"{colour}>'
+        f'<g class="node {classes}" data-node="{branch.node["id"]}"{colour}>'
         f"<title>{escape(_visible(told))}</title>"
         f'<rect class="box" {area}/>{tint}{flag}'
         f'<text x="{left + 11:.1f}" y="{top + 15:.1f}" class="name">{title}</text>'

@@ -1,6 +1,6 @@
 """The tree and its leaves: every node, the levels of the leaves, and example rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, cast
 
@@ -310,25 +310,22 @@ def _certificate(model: TreeModel, alpha: float) -> TreeCertificate | None:
 _MANY_MISSING_CELLS = 0.1
 
 
-def _known_limits(results: ReportResults) -> list[str]:
+def _known_limits(results: ReportResults) -> Iterator[str]:
     """Return the known limits of levels that depend on the table; `LeafTable.notes` has others."""
     table, evaluation = results.table, results.evaluation
-    limits = []
     if not decides_by_costs(results.request, report_tree(results.request)):
-        limits.append(
+        instead = "pruning='auto' takes them into account."
+        if results.request.is_fitted_before:
+            instead = "make a report without the saved tree."
+        yield (
             "The tests of this tree were chosen without these costs. The costs change what its "
             "leaves decide, and all figures are about these decisions. A tree that is grown for "
-            "the costs may cost less: "
-            + (
-                "make a report without the saved tree."
-                if results.request.is_fitted_before
-                else "pruning='auto' takes them into account."
-            )
+            f"the costs may cost less: {instead}"
         )
     if results.n_refitted_leaves is not None:
         n_leaves, anew = results.model.tree.n_leaves, results.n_refitted_leaves
         grown = f"it has {count_of(anew, 'leaf', 'leaves')} and not these {n_leaves:,}"
-        limits.append(
+        yield (
             "This tree was fitted before. The estimates for unseen rows are about trees that are "
             "grown anew with its parameters; grown anew on these rows, "
             f"{grown if anew != n_leaves else 'it is another tree'}. It was pruned afterwards, or "
@@ -337,26 +334,24 @@ def _known_limits(results: ReportResults) -> list[str]:
     n_missing = sum(map(np.count_nonzero, map(is_missing, table.schema.columns, table.columns)))
     is_fractional = results.model.tree.has_fractional_rows
     if is_fractional and n_missing > _MANY_MISSING_CELLS * table.n_rows * len(table.columns):
-        limits.append(
+        yield (
             "Many values are missing, and rows with missing values go down several branches: the "
             "utility of the tree is then a little too high, and the levels of rows without missing "
             "values are too low."
         )
     if evaluation.groups is None and len(np.unique(row_hashes(list(table.columns)))) < len(table):
-        limits.append(
+        yield (
             "Some rows are equal in all columns. If they are copies of one case, all levels are "
             "too high: give the case as a group."
         )
-    return limits
 
 
-def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
+def _nodes(results: ReportResults, tested: list[int]) -> Iterator[Node]:
     model = results.model
     tree = model.tree
     rules = leaf_rules(tree, model.schema)
     line_of_leaf = {int(leaf): line for line, leaf in enumerate(results.leaves.leaf)}
     edges: dict[int, str] = {}
-    nodes = []
     for node in range(tree.n_nodes):
         probabilities, predicted = model.probabilities[node], int(model.predicted_classes[node])
         common: dict[str, Any] = {
@@ -377,8 +372,7 @@ def _nodes(results: ReportResults, tested: list[int]) -> list[Node]:
             tests = branch_tests(tree, node, model.schema.columns[column])
             edges |= dict(zip(tree.branches(node).tolist(), tests, strict=True))
             more = _test_fields(model, node) | {"column": tested.index(column)}
-        nodes.append(Node(**common | more))
-    return nodes
+        yield Node(**common | more)
 
 
 def _test_fields(model: TreeModel, node: int) -> dict[str, Any]:
@@ -420,34 +414,30 @@ def _leaf_fields(results: ReportResults, line: int) -> dict[str, Any]:
     }
 
 
-def _examples(results: ReportResults, tested: list[int], columns: list[Column]) -> list[ExampleRow]:
+def _examples(
+    results: ReportResults, tested: list[int], columns: list[Column]
+) -> Iterator[ExampleRow]:
     """Choose rows from as many different leaves as possible, in the order of the file."""
     leaf_of: NDArray[np.int64] = results.model.apply(results.table)
-    order = np.lexsort((np.arange(len(leaf_of)), leaf_of))
-    is_first = np.concatenate([[True], np.diff(leaf_of[order]) != 0])
-    steps = np.arange(len(order))
-    rank_in_leaf = steps - np.maximum.accumulate(np.where(is_first, steps, 0))
-    by_turn = order[np.lexsort((leaf_of[order], rank_in_leaf))]  # one per leaf, then a second one
-    n_leaves = int(is_first.sum())
+    by_leaf = np.argsort(leaf_of, kind="stable")
+    _, counts = np.unique(leaf_of, return_counts=True)
+    rank_in_leaf = np.arange(len(by_leaf)) - np.repeat(np.cumsum(counts) - counts, counts)
+    by_turn = by_leaf[np.argsort(rank_in_leaf, kind="stable")]  # one per leaf, then a second one
     chosen = by_turn[:MAX_EXAMPLES]
-    if n_leaves > MAX_EXAMPLES:
-        chosen = by_turn[np.linspace(0, n_leaves - 1, MAX_EXAMPLES).astype(np.int64)]
-    examples = []
+    if len(counts) > MAX_EXAMPLES:
+        chosen = by_turn[np.linspace(0, len(counts) - 1, MAX_EXAMPLES).astype(np.int64)]
     for row in np.sort(chosen).tolist():
         raw = (results.table.columns[index][row] for index in tested)
         cells = [
             (one, None if is_missing(one, v) else v) for one, v in zip(columns, raw, strict=True)
         ]
-        examples.append(
-            ExampleRow(
-                row=row,
-                values=[None if v is None else column.render(v) for column, v in cells],
-                codes=[None if v is None else finite(v) for _, v in cells],
-                truth=results.labels[int(results.evaluation.truth[row])],
-                leaf=int(leaf_of[row]),
-            )
+        yield ExampleRow(
+            row=row,
+            values=[None if v is None else column.render(v) for column, v in cells],
+            codes=[None if v is None else finite(v) for _, v in cells],
+            truth=results.labels[int(results.evaluation.truth[row])],
+            leaf=int(leaf_of[row]),
         )
-    return examples
 
 
 # What the scripts of the page read. Nodes come column by column, with the fields of leaves and of
