@@ -548,9 +548,8 @@ def show_evaluation(
     if names:
         yield Text(f"Low is good: {listed(names)}", style="dim")
     if "recall" in summary.estimates:
-        yield Text(
-            f"Of class {evaluation.positive!r}: precision, recall and f_measure", style="dim"
-        )
+        text = f"Of class {evaluation.positive!r}: precision, recall and f_measure"
+        yield Text(text, style="dim")
     yield from _interval_methods(summary)
     confusion = evaluation.confusion()
     yield ByWidth(lambda width: [Text(confusion.to_text(width))])

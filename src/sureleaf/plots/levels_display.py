@@ -65,15 +65,15 @@ class LevelsDisplay(Display):
         _check(level, model)
         levels, tree = model.complete_model().node_levels(), model.model_.tree
         weight, deepest = tree.class_counts.sum(axis=1), tree.depth
-        groups = {}
+        splits = {}
         for depth in sorted({*range(min(deepest, 4)), deepest}):
             ends = (tree.node_depth == depth) | (tree.is_leaf & (tree.node_depth < depth))
             nodes = np.flatnonzero(ends & (weight > 0))
             whole = "whole tree" if depth == deepest and depth > 1 else f"depth {depth}"
             name = f"{whole}, {len(nodes)} leaves" if depth else "no split"
-            groups[name] = (weight[nodes], np.maximum(levels.probability[nodes], 0.5))
-        source = "a tree and the same tree cut at smaller depths"
-        return cls._from_groups(groups, level, float(weight[0]), n_max, source)
+            splits[name] = _candidate(weight[nodes], levels.probability[nodes])
+        source, n_now = "a tree and the same tree cut at smaller depths", float(weight[0])
+        return cls._from_splits(splits, level, n_now, n_max or 4 * n_now, source)
 
     @classmethod
     def from_columns(
@@ -103,15 +103,15 @@ class LevelsDisplay(Display):
         _check(level, root)
         n_rows = float(root.leaf_counts_.n.sum())
         share = float(root.leaf_counts_.counts.max() / n_rows)
-        groups = {"no split": (np.array([n_rows]), np.array([share]))}
+        splits = {"no split": checked_split([1.0], [share])}
         for name in chosen:
             leaves = _split_on(name, X, y, root, levels_from).leaves()
             has_rows = leaves.n > 0
-            groups[name] = (leaves.n[has_rows], np.maximum(leaves.probability[has_rows], 0.5))
+            splits[name] = _candidate(leaves.n[has_rows], leaves.probability[has_rows])
         source = "one split on a column"
         if levels_from == "training":
             source += ", by its training rows"
-        return cls._from_groups(groups, level, n_rows, n_max, source)
+        return cls._from_splits(splits, level, n_rows, n_max or 4 * n_rows, source)
 
     @classmethod
     def from_splits(
@@ -152,21 +152,6 @@ class LevelsDisplay(Display):
         return cls._from_splits(
             named, level, n_now, n_max, f"splits of a node of p_max {whole:.4g}"
         )
-
-    @classmethod
-    def _from_groups(
-        cls,
-        groups: dict[str, tuple[FloatArray, FloatArray]],
-        level: Level,
-        n_now: float,
-        n_max: float | None,
-        source: str,
-    ) -> Self:
-        splits = {
-            name: CandidateSplit(tuple(rows / rows.sum()), tuple(p))
-            for name, (rows, p) in groups.items()
-        }
-        return cls._from_splits(splits, level, n_now, n_max or 4 * n_now, source)
 
     @classmethod
     def _from_splits(
@@ -270,6 +255,11 @@ def _name_ends(axes: "Axes", ends: list[tuple[float, str, str]]) -> None:
             arrowprops=line | {"color": colour},
             annotation_clip=False,
         )
+
+
+def _candidate(rows: FloatArray, probability: FloatArray) -> CandidateSplit:
+    """Return a split by the rows of its nodes and what their predicted class is worth."""
+    return CandidateSplit(tuple(rows / rows.sum()), tuple(np.maximum(probability, 0.5)))
 
 
 def _check(level: str, model: Any) -> None:
