@@ -138,7 +138,7 @@ def _relation(one: NamedTree, X: Any, labels: Any, weights: ArrayLike | None) ->
     used = None if weights is None else np.asarray(weights, dtype=np.float64)
     rows = TrainingRows(encoded_rows(one.tree, X), codes, len(model.classes), used)
     parts = model.compare_seen(rows)
-    seen, equal = telling_part(parts) if parts else (None, EqualRows.none())
+    seen, equal = telling_part(parts) if parts else (None, EqualRows())
     if seen is None or not seen.can_tell(equal):
         same_counts = np.array_equal(count_nodes(model.tree, rows), model.tree.class_counts)
         return "grew it" if same_counts else "unknown"

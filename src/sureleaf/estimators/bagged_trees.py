@@ -261,9 +261,10 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         if rows is None:
             raise missing_rows()
         sums = self._out_of_bag_sums(model, rows, template)
-        weights, class_factors = rows.weights, _class_factors(template, model.classes, rows)
-        if class_factors is not None:  # calibration to unweighted rows would undo the weights
-            weights = class_factors[rows.labels] * (1.0 if weights is None else weights)
+        weights = rows.weights
+        if template.class_weight is not None:  # calibration to plain rows would undo the weights
+            factors = class_weights(template.class_weight, model.classes, rows.labels)
+            weights = factors[rows.labels] * rows.row_weights
         calibration = fit_calibration(
             sums.means(), rows.labels, weights, method=self.calibration, classes=model.classes
         )
@@ -274,13 +275,10 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
     def _out_of_bag_sums(
         self, model: BaggedModel, rows: TrainingRows, template: TreeClassifier
     ) -> OutOfBagSums:
-        bags = _Bags.of(
-            rows, model.classes, template, seed=model.seed, max_samples=model.max_samples
-        )
-        n_threads = thread_count(self.n_jobs)
-        return out_of_bag_sums(
-            model, rows, partial(bags.grow, n_jobs=self.n_jobs), n_threads=n_threads
-        )
+        of_bag: Any = {"seed": model.seed, "max_samples": model.max_samples}
+        bags = _Bags.of(rows, model.classes, template, **of_bag)
+        grow = partial(bags.grow, n_jobs=self.n_jobs)
+        return out_of_bag_sums(model, rows, grow, n_threads=thread_count(self.n_jobs))
 
     # ---- the fitted model ------------------------------------------------------------------------
 
@@ -438,7 +436,10 @@ class _Bags:
             # A bag leaves out the rows between two of its values. Halfway is right in the mean.
             rules = replace(rules, thresholds="midpoint")
         settings = replace(settings, rules=rules, keep_order=True)
-        return cls(rows, settings, seed, max_samples, _class_factors(template, classes, rows))
+        factors = None
+        if template.class_weight is not None:
+            factors = class_weights(template.class_weight, classes, rows.labels)
+        return cls(rows, settings, seed, max_samples, factors)
 
     def grow(self, numbers: Sequence[int], n_jobs: int | None) -> list[Tree]:
         """Grow the trees with these numbers; what is encoded and sorted is shared by all."""
@@ -463,13 +464,8 @@ class _Bags:
     def grow_one(self, number: int, n_threads: int) -> Tree:
         """Grow the tree with this number."""
         rows, settings = self.rows, self.settings
-        bag = draw_bag(
-            len(rows.labels),
-            rows.weights,
-            seed=self.seed,
-            tree=number,
-            max_samples=self.max_samples,
-        )
+        of_bag: Any = {"seed": self.seed, "max_samples": self.max_samples}
+        bag = draw_bag(len(rows.labels), rows.weights, tree=number, **of_bag)
         if self.class_factors is not None:
             bag *= self.class_factors[rows.labels]
         of_tree = replace(
@@ -484,15 +480,6 @@ class _Bags:
 def _grow_some(bags: _Bags, numbers: list[int]) -> list[Tree]:
     bags.rows.sort(1)
     return [bags.grow_one(number, n_threads=thread_count(None)) for number in numbers]
-
-
-def _class_factors(
-    template: TreeClassifier, classes: NDArray[Any], rows: TrainingRows
-) -> NDArray[np.float64] | None:
-    """Return what a row of each class weighs; None if all weigh the same."""
-    if template.class_weight is None:
-        return None
-    return class_weights(template.class_weight, classes, rows.labels)
 
 
 def _leaf_estimate(template: TreeClassifier) -> LeafEstimate:

@@ -1,5 +1,6 @@
 """Estimators as states of a file: the fitted model, and the parameters of the estimator."""
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
@@ -127,10 +128,7 @@ def _make_tree(written: Any) -> TreeClassifier:
     estimate = estimate_from_plain(parameters.pop("leaf_estimate"))
     plain = {name: from_plain(value) for name, value in parameters.items()}
     estimator = TreeClassifier(**plain, leaf_estimate=estimate)
-    try:
-        estimator.settings()
-    except (InvalidArgumentError, InvalidTypeError) as error:
-        raise Damaged(f"a parameter cannot be used ({error})") from None
+    _check(estimator.settings)
     return estimator
 
 
@@ -141,11 +139,15 @@ def _make_bag(written: Any) -> BaggedTreesClassifier:
         estimator=None if given is None else _make_tree(given),
         **{name: from_plain(value) for name, value in parameters.items()},
     )
+    _check(estimator.check_parameters)
+    return estimator
+
+
+def _check(parameters: Callable[[], object]) -> None:
     try:
-        estimator.check_parameters()
+        parameters()
     except (InvalidArgumentError, InvalidTypeError) as error:
         raise Damaged(f"a parameter cannot be used ({error})") from None
-    return estimator
 
 
 def _known_parameters(kind: type[ModelEstimator[Any]], written: Any) -> dict[str, Any]:

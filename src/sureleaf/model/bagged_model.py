@@ -27,7 +27,7 @@ from sureleaf.model.state import (
     tree_arrays,
     tree_from,
 )
-from sureleaf.model.tree_model import DecidingModel, Evidence, RowPredictions, TreeModel
+from sureleaf.model.tree_model import DecidingModel, RowPredictions, TreeModel
 from sureleaf.probability import LeafEstimate
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.tree import Tree, impurity_importances
@@ -148,20 +148,11 @@ class BaggedModel(DecidingModel):
     @property
     def members(self) -> list[TreeModel]:
         """The trees as models; a row drawn k times counts as k rows of its tree."""
+        names = ("schema", "classes", "leaf_estimate", "criterion", "unseen", "weights", "cost")
+        parts: Any = {name: getattr(self, name) for name in names}
         members = []
         for tree, probabilities in zip(self.trees, self.probabilities, strict=True):
-            member = TreeModel(
-                schema=self.schema,
-                classes=self.classes,
-                tree=tree,
-                leaf_counts=LeafCounts.of_tree(tree),
-                leaf_estimate=self.leaf_estimate,
-                criterion=self.criterion,
-                unseen=self.unseen,
-                weights=self.weights,
-                evidence=Evidence("training"),
-                cost=self.cost,
-            )
+            member = TreeModel(**parts, tree=tree, leaf_counts=LeafCounts.of_tree(tree))
             member.__dict__["probabilities"] = probabilities
             members.append(member)
         return members

@@ -193,24 +193,24 @@ class Certificate:
         n_certified = int(table.certified.sum())
         right = "makes the cheapest decision" if self.at_costs else "names its true majority class"
         wrong = "makes a decision that costs too much" if self.at_costs else "names the wrong class"
-        grown = f"{count_of(self.n_grown, 'row')} grew the tree."
         certifying = count_of(self.n_certifying, "row")
-        sentences = [f"{grown} {certifying}, which took no part in growing it, certify it."]
+        how = f"{certifying}, which took no part in growing it, certify it."
         if self.stated_new:
-            sentences = [
-                f"{grown} {certifying} certify it. That they took no part in growing it is the "
-                "user's word: the model cannot tell."
-            ]
+            how = (
+                f"{certifying} certify it. That they took no part in growing it is the user's "
+                "word: the model cannot tell."
+            )
         elif self.n_compared:
             equal = "none" if not self.n_equal else f"{self.n_equal:,}"
             verb = "is" if self.n_equal < 2 else "are"
-            sentences = [
-                f"{grown} {certifying} certify it: of the {self.n_compared:,} that can be compared "
-                f"with the rows of its fit, {equal} {verb} equal to one of them."
-            ]
+            how = (
+                f"{certifying} certify it: of the {self.n_compared:,} that can be compared with "
+                f"the rows of its fit, {equal} {verb} equal to one of them."
+            )
+        sentences = [f"{count_of(self.n_grown, 'row')} grew the tree. {how}"]
         if n_certified:
-            certified = [str(leaf) for leaf in table.leaf[table.certified]]
-            subject = f"None of the leaves {listed(certified)} {wrong}"
+            certified = table.leaf[table.certified].tolist()
+            subject = f"None of the {self._named(table.certified)} {wrong}"
             if n_certified == 1:
                 subject = f"Leaf {certified[0]} {right}"
             elif n_certified == 2:
@@ -222,10 +222,8 @@ class Certificate:
             sentences.append(f"No leaf is certified: these rows do not prove any {claim}.")
         open_leaves = ~table.certified & (table.n > 0)
         if open_leaves.any() and n_certified:
-            names = listed([str(leaf) for leaf in table.leaf[open_leaves]])
-            noun = "leaf" if open_leaves.sum() == 1 else "leaves"
             claim = "decision" if self.at_costs else "class"
-            sentences.append(f"Nothing is proven about the {claim} of {noun} {names}.")
+            sentences.append(f"Nothing is proven about the {claim} of {self._named(open_leaves)}.")
         named = "class that is decided for" if self.at_costs else "predicted class"
         sentences.append(
             f"The probability of the {named} lies within the limits below, in all leaves at once. "
@@ -233,12 +231,11 @@ class Certificate:
         )
         is_wide = table.certified & (table.low < 0.5)
         if is_wide.any() and len(self.classes_seen) == 2 and not self.at_costs:
-            names = listed([str(leaf) for leaf in table.leaf[is_wide]])
-            subject = f"leaf {names} is" if is_wide.sum() == 1 else f"leaves {names} are"
+            verb = "is" if is_wide.sum() == 1 else "are"
             sentences.append(
-                f"Limits include 50 %, but {subject} certified: classes and limits have separate "
-                "error probabilities, and limits that hold in all leaves at once are wider than "
-                "the test of a class needs."
+                f"Limits include 50 %, but {self._named(is_wide)} {verb} certified: classes and "
+                "limits have separate error probabilities, and limits that hold in all leaves at "
+                "once are wider than the test of a class needs."
             )
         sentences.append(
             f"Error probability of the whole: at most {percent(self.alpha)}. This holds for any "
@@ -247,16 +244,19 @@ class Certificate:
         )
         return sentences + self._warnings()
 
+    def _named(self, chosen: NDArray[np.bool_]) -> str:
+        noun = "leaf" if chosen.sum() == 1 else "leaves"
+        return f"{noun} {listed([str(leaf) for leaf in self.leaves.leaf[chosen]])}"
+
     def _warnings(self) -> list[str]:
         warnings = []
         empty = self.leaves.n == 0
         if empty.any():
-            names = listed([str(leaf) for leaf in self.leaves.leaf[empty]])
-            noun = "Leaf" if empty.sum() == 1 else "Leaves"
-            verb = "has" if empty.sum() == 1 else "have"
+            named = self._named(empty)
+            verb, them = ("has", "it") if empty.sum() == 1 else ("have", "them")
             warnings.append(
-                f"{noun} {names} {verb} no certifying rows: nothing is claimed about "
-                f"{'it' if empty.sum() == 1 else 'them'}."
+                f"{named[0].upper()}{named[1:]} {verb} no certifying rows: nothing is claimed "
+                f"about {them}."
             )
         if len(self.classes_seen) == 1:
             warnings.append(

@@ -214,13 +214,10 @@ class LeafTable(ColumnTable):
         """Where the levels come from, what limits them, and whether the leaves are too small."""
         if self.levels_from == "held_out":
             return [self.source_note()]
-        question = _question_of_rows_needed(self.levels_from, self.n_tree)
-        return [self.source_note(), *([question] if self.needs_rows else []), *self.limits()]
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether the rows that a leaf needs are known, of at least one leaf."""
-        return bool(np.isfinite(self.rows_needed).any())
+        notes = [self.source_note()]
+        if np.isfinite(self.rows_needed).any():
+            notes.append(_question_of_rows_needed(self.levels_from, self.n_tree))
+        return [*notes, *self.limits()]
 
     def limits(self) -> list[str]:
         """Say what limits the levels, and whether the leaves are too small."""

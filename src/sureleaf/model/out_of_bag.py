@@ -175,14 +175,9 @@ def out_of_bag_sums(
     for numbers in track(all_numbers, total=n_parts, what="Predicting out of bag"):
         trees = model.trees[numbers[0] : numbers[-1] + 1]
         further = grow(numbers[numbers >= n_trees].tolist())
+        of_bag: Any = {"seed": model.seed, "max_samples": model.max_samples}
         bags = [
-            draw_bag(
-                len(rows.labels),
-                rows.weights,
-                seed=model.seed,
-                tree=number,
-                max_samples=model.max_samples,
-            )
+            draw_bag(len(rows.labels), rows.weights, tree=number, **of_bag)
             for number in numbers.tolist()
         ]
         part = replace(model, trees=(*trees, *further)).sums(

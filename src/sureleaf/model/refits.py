@@ -164,7 +164,7 @@ class TreeRefits:
                 whole = self._sorted_rows().with_labels(labels, len(classes))
                 return whole.with_copies(times.astype(np.float64)), recoding, classes
             used, own = self._merged(train, times, weights)
-            if shares_table and _are_ascending(used):
+            if shares_table and bool((np.diff(used) > 0).all()):
                 shared = np.zeros(len(labels))
                 shared[used] = own
                 whole = self._sorted_rows().with_labels(labels, len(classes))
@@ -258,7 +258,3 @@ def _copies(settings: TreeSettings, train: Rows) -> Rows | None:
     if not by_us or len(np.unique(train)) == len(train):
         return None
     return train
-
-
-def _are_ascending(rows: Rows) -> bool:
-    return bool((np.diff(rows) > 0).all())

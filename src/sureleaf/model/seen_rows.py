@@ -68,19 +68,10 @@ class EqualRows(NamedTuple):
     row that is frequent in the population says nothing, and would decide alone.
     """
 
-    n_compared: int
-    n_equal: int
-    n_different: int
-    n_different_equal: int
-
-    @classmethod
-    def none(cls) -> "EqualRows":
-        """Return that no row could be compared."""
-        return cls(0, 0, 0, 0)
-
-    def with_all_equal(self) -> "EqualRows":
-        """Return what it would be if all rows were rows of the fit."""
-        return EqualRows(self.n_compared, self.n_compared, self.n_different, self.n_different)
+    n_compared: int = 0
+    n_equal: int = 0
+    n_different: int = 0
+    n_different_equal: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +124,8 @@ class SeenRows:
 
     def can_tell(self, equal_rows: EqualRows) -> bool:
         """Whether so many rows would be recognised if all of them were rows of the fit."""
-        return not self.is_chance(equal_rows.with_all_equal())
+        n, n_different = equal_rows.n_compared, equal_rows.n_different
+        return not self.is_chance(EqualRows(n, n, n_different, n_different))
 
     def compares(self, equal_rows: EqualRows) -> bool:
         """Whether enough rows can be compared to recognise rows of the fit, if twins are rare."""

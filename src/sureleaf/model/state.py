@@ -194,16 +194,6 @@ def levels_from(
     )
 
 
-def cost_from(written: Any, classes: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Restore a cost matrix; files without costs have none."""
-    if written is None:
-        return None
-    try:
-        return cost_rule(written, classes).cost
-    except InvalidArgumentError as error:
-        raise Damaged(f"its costs cannot be used ({error})") from None
-
-
 def fitted_header(model: Any, **more: str) -> dict[str, Any]:
     """Return the columns and classes of a model, and how it was fitted, as plain values."""
     fitted = {name: getattr(model, name) for name in ("criterion", "unseen", "weights")} | more
@@ -235,7 +225,11 @@ def fitted_parts(header: dict[str, Any], *more: str) -> dict[str, Any]:
         raise Damaged(f"its leaf estimate cannot be used ({error})") from None
     parts["schema"] = schema_from_plain(header.get("schema"))
     parts["classes"] = classes_from_plain(header.get("classes"))
-    parts["cost"] = cost_from(written.get("cost"), parts["classes"])
+    cost = written.get("cost")
+    try:
+        parts["cost"] = None if cost is None else cost_rule(cost, parts["classes"]).cost
+    except InvalidArgumentError as error:
+        raise Damaged(f"its costs cannot be used ({error})") from None
     parts["seen"] = SeenRows.from_plain(header.get("seen"))
     return parts
 

@@ -518,7 +518,7 @@ class TreeModel(DecidingModel):
                 "levels_from='honest'."
             )
         part = self.refuse_seen(rows)
-        seen, equal = (None, EqualRows.none()) if part is None else part
+        seen, equal = (None, EqualRows()) if part is None else part
         can_tell = seen is not None and seen.can_tell(equal)
         if not rows_are_new and not can_tell:
             n_rows = count_of(len(rows.labels), "row")
