@@ -256,16 +256,16 @@ def source_training_rows(
     return read.training_rows(row_weights), weights
 
 
-def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Split columns off a table in memory that are given by their names.
+def split_columns(X: Any, *given: Any) -> tuple[Any, ...]:
+    """Split columns off a table in memory: those of which the names are given.
 
-    `names` has, by argument, the name of a column or anything else, which stays as it is.
+    Returns the table without them, and what was given with columns in the place of their names.
     """
     import narwhals.stable.v2 as nw
 
-    taken = [name for name in names.values() if isinstance(name, str)]
+    taken = [name for name in given if isinstance(name, str)]
     if not taken:
-        return X, names
+        return X, *given
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise InvalidArgumentError(
@@ -277,8 +277,5 @@ def split_columns(X: Any, names: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             raise InvalidArgumentError(
                 f"{name!r} must be a column of X.{suggestion(name, frame.columns)}"
             )
-    columns = {
-        argument: frame[name].to_native() if isinstance(name, str) else name
-        for argument, name in names.items()
-    }
-    return frame.drop(taken).to_native(), columns
+    columns = [frame[one].to_native() if isinstance(one, str) else one for one in given]
+    return frame.drop(taken).to_native(), *columns

@@ -340,9 +340,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
             classes, groups, seen = read.classes, read.groups, read.seen
         else:
             if isinstance(y, str):
-                names = {"y": y, "sample_weight": sample_weight, "groups": groups}
-                X, columns = split_columns(X, names)
-                y, sample_weight, groups = columns.values()
+                X, y, sample_weight, groups = split_columns(X, y, sample_weight, groups)
             (rows, classes, weights), seen = self._read(X, y, sample_weight), None
         settings = replace(settings, weights=weights)
         if self.levels_from == "cross_fit":
@@ -487,26 +485,19 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         if isinstance(X, SourceRows):
             return X
         self._check_names(*names)
-        target, weight, group = names
+        how: Any = {"categorical_features": self.categorical_features, "memory": memory}
         if client is not None or is_dask(X):
             optional_library("distributed", needed="for a fit on a cluster")
             from sureleaf.scale.dask_parts import read_cluster_rows
 
-            return read_cluster_rows(
-                X,
-                Roles(target, weight, group),
-                client=client,
-                categorical_features=self.categorical_features,
-                memory=memory,
-            )
+            return read_cluster_rows(X, Roles(*names), client=client, **how)
         source = open_source(X)
         return read_rows(
             source,
-            Roles(target, weight, group, source.drop, source.skips_unlabelled),
-            categorical_features=self.categorical_features,
-            memory=memory,
+            Roles(*names, source.drop, source.skips_unlabelled),
             n_threads=thread_count(self.n_jobs),
             grows_large_trees=grows_large_trees,
+            **how,
         )
 
     def read_columns(
@@ -517,9 +508,8 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         Arguments are as in `fit`. Returns the table, the labels, the weights and the groups.
         """
         if not is_source(X):
-            names = {"y": y, "sample_weight": sample_weight, "groups": groups}
-            X, columns = split_columns(X, names)
-            return X, np.asarray(columns["y"]), columns["sample_weight"], columns["groups"]
+            X, labels, sample_weight, groups = split_columns(X, y, sample_weight, groups)
+            return X, np.asarray(labels), sample_weight, groups
         read = self._read_batches(X, (y, sample_weight, groups), memory)
         return read.table, read.classes[read.labels], read.weights, read.groups
 

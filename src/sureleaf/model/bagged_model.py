@@ -200,49 +200,40 @@ class BaggedModel(DecidingModel):
         sums = self.sums(table.kernel, in_detail=voting, n_threads=n_threads)
         return sums.mean(sums.votes) if voting else self.calibrated(sums.mean(sums.values))
 
-    def _decided(
-        self, table: EncodedTable, n_threads: int
-    ) -> tuple[BagSums, FloatArray, NDArray[np.intp]]:
-        """Return the sums, the class probabilities and the predicted class of each row."""
-        sums = self.sums(table.kernel, in_detail=True, n_threads=n_threads)
-        probabilities = self.calibrated(sums.mean(sums.values))
-        return sums, probabilities, self.decide(probabilities)
-
     def predict_levels(
         self, X: Any, *, n_jobs: int | None = 1, estimator: str = "model"
     ) -> BagRowLevels:
         """Return prediction, agreement and utility of each row."""
-        evidence = self.require_out_of_bag()
+        self.require_out_of_bag()
         table = self.encode(X, estimator=estimator, for_routing=True)
-        sums, probabilities, code = self._decided(table, thread_count(n_jobs, table.n_rows))
+        return self._row_levels(table, thread_count(n_jobs, table.n_rows))[0]
+
+    def row_predictions(self, X: Any) -> RowPredictions:
+        """Return all that the model predicts for rows; unseen categories are only counted."""
+        self.require_out_of_bag()
+        return self._row_levels(self.encode(X, for_routing=True, warn=False), 1)[1]
+
+    def _row_levels(
+        self, table: EncodedTable, n_threads: int
+    ) -> tuple[BagRowLevels, RowPredictions]:
+        sums = self.sums(table.kernel, in_detail=True, n_threads=n_threads)
+        probabilities = self.calibrated(sums.mean(sums.values))
+        code = self.decide(probabilities)
         row = np.arange(len(code))
-        probability = probabilities[row, code]
-        utility, low, high = evidence.accuracy.of(probability)
-        return BagRowLevels(
+        probability, agreement = probabilities[row, code], sums.mean(sums.votes)[row, code]
+        utility, low, high = self.require_out_of_bag().accuracy.of(probability)
+        levels = BagRowLevels(
             prediction=self.classes[code],
             probability=probability,
-            agreement=sums.mean(sums.votes)[row, code],
+            agreement=agreement,
             utility=utility,
             low=low,
             high=high,
             spread=sums.spread()[row, code],
             imputed_share=sums.mean(sums.imputed),
         )
-
-    def row_predictions(self, X: Any) -> RowPredictions:
-        """Return all that the model predicts for rows; unseen categories are only counted."""
-        evidence = self.require_out_of_bag()
-        table = self.encode(X, for_routing=True, warn=False)
-        sums, probabilities, code = self._decided(table, 1)
-        row = np.arange(len(code))
-        return RowPredictions(
-            code=code,
-            probabilities=probabilities,
-            sureness=sums.mean(sums.votes)[row, code],
-            utility=evidence.accuracy.of(probabilities[row, code])[0],
-            leaf=None,
-            unseen_counts=table.unseen_counts,
-        )
+        unseen = table.unseen_counts
+        return levels, RowPredictions(code, probabilities, agreement, utility, None, unseen)
 
     def require_out_of_bag(self) -> OutOfBagEvidence:
         """Return the out-of-bag evidence; raise if it has not been computed."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray, check_number
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.files.state_file import Damaged
-from sureleaf.formatting import count_of, interval, listed, p_equals, percent
+from sureleaf.formatting import count_of, interval, listed, p_equals, percent, upper_first
 from sureleaf.levels.decisions import CostRule
 from sureleaf.levels.guarantees import adjusted_p_values, simultaneous_limits, wrong_class_p_values
 from sureleaf.levels.search import halved
@@ -255,8 +255,7 @@ class Certificate:
             named = self._named(empty)
             verb, them = ("has", "it") if empty.sum() == 1 else ("have", "them")
             warnings.append(
-                f"{named[0].upper()}{named[1:]} {verb} no certifying rows: nothing is claimed "
-                f"about {them}."
+                f"{upper_first(named)} {verb} no certifying rows: nothing is claimed about {them}."
             )
         if len(self.classes_seen) == 1:
             warnings.append(

@@ -366,15 +366,14 @@ def _curves(
     curve for all decisions would state too much for some, too little for others. So each decision
     has a curve of its own; one that no fold tree makes has the mean accuracy.
     """
-    predicted = model.predicted_classes
-    features = leaf_features(model.tree, predicted, model.tree.class_counts[0].sum())
-    if model.rule is None:
-        calibration = fit_leaf_calibration(leaves.features, correct, total)
-        return calibration(leaves.features), calibration(features)
+    by_leaf, by_node = leaves.predicted, model.predicted_classes
+    features = leaf_features(model.tree, by_node, model.tree.class_counts[0].sum())
+    if model.rule is None:  # one curve
+        by_leaf, by_node = np.zeros_like(by_leaf), np.zeros_like(by_node)
     mean = correct.sum() / total.sum()
-    of_leaves, of_nodes = np.full(len(total), mean), np.full(len(predicted), mean)
-    for decision in np.unique(predicted).tolist():
-        of_fold, of_tree = leaves.predicted == decision, predicted == decision
+    of_leaves, of_nodes = np.full(len(by_leaf), mean), np.full(len(by_node), mean)
+    for decision in np.unique(by_node).tolist():
+        of_fold, of_tree = by_leaf == decision, by_node == decision
         if total[of_fold].any():
             calibration = fit_leaf_calibration(
                 leaves.features[of_fold], correct[of_fold], total[of_fold]

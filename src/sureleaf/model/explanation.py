@@ -330,7 +330,7 @@ class _Passing:
         """Whether a value, or code, passes."""
         if _is_missing(value, column):
             return self.missing
-        if not self.known or (column.is_coded and value == UNSEEN):
+        if not self.known or not _is_known(value, column):
             return False
         if column.kind == "categorical":
             return self.codes is None or int(value) in self.codes
@@ -339,6 +339,10 @@ class _Passing:
 
 def _is_missing(value: float, column: Column) -> bool:
     return value == MISSING if column.is_coded else math.isnan(value)
+
+
+def _is_known(value: float, column: Column) -> bool:
+    return not (_is_missing(value, column) or (column.is_coded and value == UNSEEN))
 
 
 def _nearest(
@@ -391,8 +395,8 @@ def _new_values(
         if one.holds(old, column):
             continue
         new = _nearest_value(one, old, column)
-        is_known = not _is_missing(old, column) and not (column.is_coded and old == UNSEEN)
-        if new is None or not restrictions.allow(index, old, new, was_known=is_known):
+        was_known = _is_known(old, column)
+        if new is None or not restrictions.allow(index, old, new, was_known=was_known):
             return None
         values[index] = (new, one)
     return values
@@ -481,7 +485,7 @@ def _plain(column: Column, value: float) -> Any:
 
 
 def _size(column: Column, old: float, new: float) -> float:
-    if column.kind == "categorical" or _is_missing(old, column) or (column.is_coded and old < 0):
+    if column.kind == "categorical" or not _is_known(old, column):
         return 1.0
     largest = len(column.categories) - 1 if column.is_coded else max(abs(old), abs(new))
     return min(abs(new - old) / largest, 1.0) if largest > 0 and math.isfinite(old) else 1.0

@@ -83,23 +83,19 @@ def tree_from(state: State, schema: Schema, n_classes: int, prefix: str = "tree"
 
 def _check_tests(tree: Tree, schema: Schema) -> None:
     """Check that nodes test thresholds of ordered columns and all categories of the others."""
-    n_expected = np.array(
-        [len(column.categories) if column.kind == "categorical" else 0 for column in schema] + [0]
-    )  # the last one is of feature -1, a leaf
-    is_threshold = np.array([column.kind != "categorical" for column in schema] + [False])
     if tree.feature.min() < -1:
         raise Damaged("a node tests a column before the first")
-    if np.any(np.diff(tree.category_offset) != n_expected[tree.feature]):
+    # The last one is of feature -1, a leaf.
+    kind = np.array([*(column.kind for column in schema), "leaf"])[tree.feature]
+    n_categories = np.array([*(len(column.categories) for column in schema), 0])[tree.feature]
+    is_categorical = kind == "categorical"
+    if np.any(np.diff(tree.category_offset) != np.where(is_categorical, n_categories, 0)):
         raise Damaged("a node tests other categories than its column has")
-    if np.any(np.isnan(tree.threshold) == is_threshold[tree.feature]):
+    if np.any(np.isnan(tree.threshold) != (is_categorical | tree.is_leaf)):
         raise Damaged("a threshold is not a number, or is where none is tested")
-    n_ordered = np.array(
-        [len(column.categories) if column.kind == "ordered" else np.nan for column in schema]
-        + [np.nan]
-    )[tree.feature]
     tests_missing = (tree.threshold == np.inf) & (tree.missing_branch == 1)
-    is_between = (tree.threshold >= 0) & (tree.threshold < n_ordered)
-    if np.any(~np.isnan(n_ordered) & ~is_between & ~tests_missing):
+    is_between = (tree.threshold >= 0) & (tree.threshold < n_categories)
+    if np.any((kind == "ordered") & ~is_between & ~tests_missing):
         raise Damaged("a threshold is not one of the ordered categories")
 
 

@@ -618,45 +618,20 @@ class TreeModel(DecidingModel):
         """Return the levels of the leaf of each row; see `TreeClassifier.predict_levels`."""
         self.node_levels()
         check_number("level", level, low=0, high=1, open_low=True)
-        mixed, routes = self._mixed_levels(self.encode(X), level, n_threads)
-        code = self.decide(mixed[:, 0])
-        confidence, utility, low, high = mixed[np.arange(len(code)), :, code][:, 1:].T
-        return RowLevels(
-            routes.heaviest(),
-            self.classes[code],
-            confidence,
-            utility,
-            low,
-            high,
-            routes.imputed_share,
-            self.evidence.source,
-        )
+        return self._row_levels(self.encode(X), level, n_threads)[0]
 
     def row_predictions(self, X: Any) -> RowPredictions:
         """Return all that the model predicts for rows; unseen categories are only counted."""
-        table = self.encode(X, warn=False)
-        mixed, routes = self._mixed_levels(table, 0.95, 1)
-        probabilities = mixed[:, 0]
-        code = self.decide(probabilities)
-        row = np.arange(len(code))
-        return RowPredictions(
-            code=code,
-            probabilities=probabilities,
-            sureness=mixed[row, 1, code],
-            utility=mixed[row, 2, code],
-            leaf=routes.heaviest(),
-            unseen_counts=table.unseen_counts,
-        )
+        return self._row_levels(self.encode(X, warn=False))[1]
 
-    def _mixed_levels(
-        self, table: EncodedTable, level: float, n_threads: int
-    ) -> tuple[FloatArray, Routes]:
-        """Per row and class: probability, confidence, utility, low and high, as the second axis.
+    def _row_levels(
+        self, table: EncodedTable, level: float = 0.95, n_threads: int = 1
+    ) -> tuple[RowLevels, RowPredictions]:
+        """Return levels and predictions; a row in several leaves has the mixture of theirs.
 
-        A row in several leaves is a mixture of them. A leaf that predicts another class
-        contributes what it leaves to the class predicted.
+        A leaf that predicts another class contributes what it leaves to the class predicted.
         """
-        levels = self.node_levels()
+        levels, n_classes = self.node_levels(), len(self.classes)
         low, high = levels.interval(level)
         values = np.hstack(
             [
@@ -669,7 +644,22 @@ class TreeModel(DecidingModel):
         )
         stops = self.unseen == "stop"
         mixed = mixture(self.tree, table, values, stop_at_unseen=stops, n_threads=n_threads)
-        return mixed.reshape(table.n_rows, 5, len(self.classes)), self.route(table)
+        mixed, routes = mixed.reshape(table.n_rows, 5, n_classes), self.route(table)
+        probabilities, leaf = mixed[:, 0], routes.heaviest()
+        code = self.decide(probabilities)
+        confidence, utility, low, high = mixed[np.arange(len(code)), :, code][:, 1:].T
+        row_levels = RowLevels(
+            leaf,
+            self.classes[code],
+            confidence,
+            utility,
+            low,
+            high,
+            routes.imputed_share,
+            self.evidence.source,
+        )
+        unseen = table.unseen_counts
+        return row_levels, RowPredictions(code, probabilities, confidence, utility, leaf, unseen)
 
     # ---- the tree as text and numbers ------------------------------------------------------------
 
