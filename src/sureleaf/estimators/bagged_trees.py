@@ -343,10 +343,8 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         model = replace(self.model_, leaf_estimate=estimate, calibration=None, out_of_bag=None)
         _ = model.probabilities  # an estimate of the user's own may fail
         model, oob_proba = self._calibrated(model, self._rows, template)
-        other = object.__new__(type(self))
-        other.__dict__ = {**self.__dict__, "estimator": template}
-        other.model_, other.estimator_, other._oob_proba = model, template, oob_proba
-        return other
+        made = {"estimator": template, "estimator_": template, "_oob_proba": oob_proba}
+        return self._changed(**made, model_=model)
 
     def forget_rows(self) -> Self:
         """Drop the training rows that are kept for out-of-bag results; known results stay."""

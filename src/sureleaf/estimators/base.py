@@ -87,6 +87,12 @@ class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: i
             check_is_fitted(self)
         return self.model_
 
+    def _changed(self, **attributes: Any) -> Self:
+        """Return a copy with other attributes; copy.copy would compute levels, as pickling does."""
+        other = object.__new__(type(self))
+        other.__dict__ = {**self.__dict__, **attributes}
+        return other
+
     def recognising_model(self) -> Model:
         """Return the fitted model with fingerprints of its rows, by which it recognises them."""
         return self._fitted()

@@ -607,9 +607,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
 
     def _shell(self, model: TreeModel, fit: FitRows | None = None, **parameters: Any) -> Self:
         """Return a copy of this estimator around another model."""
-        other = object.__new__(type(self))  # copy.copy would compute levels first, as pickling does
-        other.__dict__ = {**self.__dict__, **parameters, "model_": model, "_fit": fit}
-        return other
+        return self._changed(**parameters, model_=model, _fit=fit)
 
     def _repr_html_(self) -> str:
         """Show the parameters and, after the fit, a picture of the tree (its top if it is large).

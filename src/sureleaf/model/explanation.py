@@ -9,7 +9,7 @@ A way is about this tree. It does not say that the world would answer to the cha
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -136,40 +136,21 @@ class Explanation(TextDisplay):
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
-class Restrictions:
-    """Columns, by index, that cannot change, or only in one direction."""
+Restrictions = dict[int, int]
+"""Columns, by index, whose values can only become larger (1) or smaller (-1), or stay (0)."""
 
-    fixed: frozenset[int]
-    only_up: frozenset[int]
-    only_down: frozenset[int]
 
-    @classmethod
-    def of(
-        cls,
-        schema: Schema,
-        fixed: Sequence[str | int],
-        only_up: Sequence[str | int],
-        only_down: Sequence[str | int],
-    ) -> "Restrictions":
-        """Check names, or indices, of columns."""
-        up, down = (
-            _indices(name, columns, schema, ordered=True)
-            for name, columns in (("only_up", only_up), ("only_down", only_down))
-        )
-        return cls(_indices("fixed", fixed, schema) | (up & down), up, down)
-
-    def allow(self, index: int, old: float, new: float, *, was_known: bool) -> bool:
-        """Whether a column may change from one value (or code) to another."""
-        if index in self.fixed:
-            return False
-        if index in self.only_up:
-            return was_known and new > old
-        return index not in self.only_down or (was_known and new < old)
-
-    def names(self, schema: Schema) -> list[str]:
-        """Return the names of all columns that are restricted."""
-        return [schema.names[k] for k in sorted(self.fixed | self.only_up | self.only_down)]
+def _restrictions(
+    schema: Schema,
+    fixed: Sequence[str | int],
+    only_up: Sequence[str | int],
+    only_down: Sequence[str | int],
+) -> Restrictions:
+    found: Restrictions = {}
+    for name, columns, sign in (("only_up", only_up, 1), ("only_down", only_down, -1)):
+        for index in _indices(name, columns, schema, ordered=True):
+            found[index] = 0 if index in found else sign
+    return found | dict.fromkeys(_indices("fixed", fixed, schema), 0)
 
 
 def _indices(
@@ -234,15 +215,14 @@ def explain_row(
     utility: float | None = None,
 ) -> Explanation:
     """Explain the decision about a row; the arguments are those of `TreeClassifier.explain`."""
-    restrictions = Restrictions.of(model.schema, fixed, only_up, only_down)
+    restrictions = _restrictions(model.schema, fixed, only_up, only_down)
     table = model.encode(one_row(row, model.schema), warn=False)
     if table.n_rows != 1:
         raise InvalidArgumentError(f"row must be one row; got {table.n_rows}.")
     leaves = model.leaves(confidence=confidence, utility=utility)
     levels, routes = model.predict_levels(table), model.route(table)
     end = int(routes.heaviest()[0])
-    path = list(_path(model.tree, end))
-    steps = [_step(model, table, node, branch) for node, branch in path]
+    steps = [_step(model, table, *step) for step in _path(model.tree, end)]
     line = np.flatnonzero(leaves.leaf == end)  # none for a row that stops above the leaves
     way = _nearest(model, table, restrictions, leaves, levels.prediction[0])
     return Explanation(
@@ -260,9 +240,7 @@ def explain_row(
         flagged=bool(leaves.flagged[line[0]]) if len(line) else True,
         repair=str(leaves.repair[line[0]]) if len(line) else "",
         way=way,
-        reason=""
-        if way is not None
-        else _no_way(model, leaves, levels.prediction[0], restrictions),
+        reason="" if way else _no_way(model, leaves, levels.prediction[0], restrictions),
     )
 
 
@@ -274,19 +252,19 @@ def _no_way(
         return "No leaf of the tree decides otherwise."
     if not (others & ~leaves.flagged).any():
         return "Leaves that decide otherwise are flagged, so nothing is suggested."
-    names = restrictions.names(model.schema)
+    names = [model.schema.names[index] for index in sorted(restrictions)]
     unless = f" while {listed([word(name) for name in names])} may not change so" if names else ""
     return f"No leaf that is trusted and decides otherwise can be reached{unless}."
 
 
-def _path(tree: Tree, node: int) -> Iterator[tuple[int, int]]:
+def _path(tree: Tree, node: int) -> list[tuple[int, int]]:
     """Return the inner nodes on the way to a node, from the root, each with the branch taken."""
     steps = []
     while node > 0:
         parent = int(tree.parent[node])
         steps.append((parent, tree.branches(parent).tolist().index(node)))
         node = parent
-    return iter(reversed(steps))
+    return steps[::-1]
 
 
 def _step(model: "TreeModel", table: EncodedTable, node: int, branch: int) -> str:
@@ -395,8 +373,11 @@ def _new_values(
         if one.holds(old, column):
             continue
         new = _nearest_value(one, old, column)
-        was_known = _is_known(old, column)
-        if new is None or not restrictions.allow(index, old, new, was_known=was_known):
+        if new is None:
+            return None
+        if index in restrictions and not (
+            _is_known(old, column) and restrictions[index] * (new - old) > 0
+        ):
             return None
         values[index] = (new, one)
     return values
@@ -433,8 +414,8 @@ def _number_between(low: float, high: float, near: float) -> float | None:
     if not low < high:
         return None
     from_above = near > high or (math.isnan(near) and math.isfinite(high))
-    digits = 0 if math.isnan(near) else _decimals(near)
-    for decimals in range(digits, 17):
+    digits = repr(float(near)).removesuffix(".0").partition(".")[2]
+    for decimals in range(0 if "e" in digits else len(digits), 17):
         step = 10.0**-decimals
         bound = high if from_above else low
         steps = math.floor(bound / step)
@@ -443,11 +424,6 @@ def _number_between(low: float, high: float, near: float) -> float | None:
             if low < candidate <= high:
                 return candidate
     return high if math.isfinite(high) else math.nextafter(low, math.inf)
-
-
-def _decimals(value: float) -> int:
-    text = repr(float(value))
-    return 0 if "e" in text or text.endswith(".0") else len(text.partition(".")[2])
 
 
 def _leads_to(

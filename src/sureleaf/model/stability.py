@@ -55,9 +55,8 @@ def recurrence_in(
     `leaf_of` is the leaf of every row, by node number; `predicted` the class that each node
     predicts.
     """
-    line, other_line = _line_of_leaf(tree), _line_of_leaf(other)
-    first, last = _leaves_below(tree, line)
-    other_first, other_last = _leaves_below(other, other_line)
+    line, first, last = _leaves_below(tree)
+    other_line, other_first, other_last = _leaves_below(other)
     # Leaves below a node are neighbours. With the rows in the order of the leaves, the rows of a
     # node of the tree are a stretch, and those of a node of the other tree an interval of lines.
     own_line = line[leaf_of]
@@ -139,21 +138,17 @@ def _is_same(branches: Sequence[NDArray[np.intp]], starts: NDArray[np.intp], end
     return bool(table[linear_sum_assignment(-table)].sum() >= needed)
 
 
-def _line_of_leaf(tree: Tree) -> NDArray[np.intp]:
+def _leaves_below(tree: Tree) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the line of each leaf, and of each node the first leaf below and the end of these."""
     line = np.zeros(tree.n_nodes, dtype=np.intp)
     line[tree.leaf_ids] = np.arange(tree.n_leaves)
-    return line
-
-
-def _leaves_below(tree: Tree, line: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first leaf below each node, and the one after the last; nodes are in preorder."""
     first = np.where(tree.is_leaf, line, tree.n_leaves)
     last = np.where(tree.is_leaf, line + 1, 0)
     for node in range(tree.n_nodes - 1, 0, -1):
         above = tree.parent[node]
         first[above] = min(first[above], first[node])
         last[above] = max(last[above], last[node])
-    return first, last
+    return line, first, last
 
 
 @dataclass(frozen=True, eq=False)
