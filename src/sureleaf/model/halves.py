@@ -96,19 +96,13 @@ def random_half(
     It is drawn without regard to classes: in stratified halves, the classes of all trees would
     have the shares of the table, and a majority by chance would recur in all of them.
     """
-    weights, n_units, unit_of = rows.weights, len(rows.labels), None
-    index = None if weights is None else np.flatnonzero(weights > 0)
+    index = np.flatnonzero(rows.row_weights > 0)
+    unit_of = np.arange(len(index))
     if groups is not None:
-        units, unit_of = np.unique(groups if index is None else groups[index], return_inverse=True)
-        n_units = len(units)
-    elif index is not None:
-        n_units = len(index)
+        unit_of = np.unique(groups[index], return_inverse=True)[1]
+    n_units = int(unit_of.max(initial=-1)) + 1
     is_drawn = np.zeros(n_units, dtype=np.bool_)
     is_drawn[shuffled(n_units, seed, HALF, number)[: n_units // 2]] = True
-    if unit_of is not None:
-        is_drawn = is_drawn[unit_of]
-    if weights is None or index is None:
-        return is_drawn.astype(np.float64)
-    half = np.zeros(len(weights))
-    half[index] = weights[index] * is_drawn
+    half = np.zeros(len(rows.labels))
+    half[index] = rows.row_weights[index] * is_drawn[unit_of]
     return half

@@ -154,17 +154,15 @@ def levels_from(
     state: State, tree: Tree, *, source: str, from_counts: bool, rule: CostRule | None = None
 ) -> NodeLevels:
     """Restore the levels of the nodes of a tree."""
-    values_of = {name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in ALL_LEVELS}
+    known = [name for name in SOME_LEVELS if f"levels/{name}" in state.arrays]
+    values_of = {
+        name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,)) for name in (*ALL_LEVELS, *known)
+    }
     others = state.take("levels/others", "<f8", (tree.n_nodes, tree.n_classes))
     predicted = state.take("levels/predicted", "<i4", (tree.n_nodes,))
     below = state.take("levels/below", "|u1", (tree.n_nodes,))
-    known: Arrays = {
-        name: state.take(f"levels/{name}", "<f8", (tree.n_nodes,))
-        for name in SOME_LEVELS
-        if f"levels/{name}" in state.arrays
-    }
     limits = {"probability": 1.0, "confidence": 1.0, "utility": 1.0}
-    for name, values in (*values_of.items(), ("others", others), *known.items()):
+    for name, values in (*values_of.items(), ("others", others)):
         high = limits.get(name, _LARGEST) + _SUM_TOLERANCE
         if not is_within(values, 0.0, high):
             raise Damaged(f"a node's {name} is out of range")
@@ -186,7 +184,6 @@ def levels_from(
         rule=rule,
         n_tree=float(values_of["n"][0]) if gets_share else None,
         **values_of,
-        **known,
     )
 
 

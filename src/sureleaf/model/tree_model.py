@@ -132,11 +132,6 @@ class Evidence:
     stability: Stability | None = None
     n_updated: float = 0.0
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether levels can be computed from it."""
-        return self.source != "cross_fit" or self.accuracy is not None
-
 
 class VennProbabilities(NamedTuple):
     """The lowest and highest probability of every class; one line per row."""
@@ -300,7 +295,7 @@ class TreeModel(DecidingModel):
     @property
     def has_levels(self) -> bool:
         """Whether the levels are known, or can be computed without rows."""
-        return self.evidence.is_complete
+        return self.evidence.source != "cross_fit" or self.evidence.accuracy is not None
 
     def __repr__(self) -> str:
         state = "" if self.has_levels else ", not computed yet"
