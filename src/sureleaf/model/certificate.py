@@ -333,25 +333,22 @@ def guaranteed_table(
     held_out, leaves, rule = model.held_out_rows("leaves()"), model.tree.leaf_ids, model.rule
     class_error = 1.0 if confidence is None else 1.0 - confidence
     table = certified_leaves(model, held_out, 1.0 - level, class_error)
-    counts, predicted = held_out.counts[leaves], model.predicted_classes[leaves]
-    n = table.n
-    share = np.divide(table.n_correct, n, out=np.full(len(n), np.nan), where=n > 0)
+    counts, n = held_out.counts[leaves], table.n
+    unknown = np.full(len(n), np.nan)
+    share = np.divide(table.n_correct, n, out=unknown.copy(), where=n > 0)
     flagged = ~table.certified
     if utility is not None:
         flagged = flagged | (table.low < utility)
-    n_leaves = max(int(np.count_nonzero(n > 0)), 1)
-    needed = np.where(
-        table.certified,
-        n,
-        _rows_to_certify(counts, predicted, held_out, rule, class_error / n_leaves),
-    )
+    error = class_error / max(int(np.count_nonzero(n > 0)), 1)
+    certifying = _rows_to_certify(counts, model.predicted_classes[leaves], held_out, rule, error)
+    needed = np.where(table.certified, n, certifying)
     repair = [
         _advice(float(rows), float(more), bool(weak), "class" if rule is None else "decision")
         for rows, more, weak in zip(n, needed - n, flagged, strict=True)
     ]
     # How many rows would prove the utility is not known.
     needed = np.where(table.certified & flagged, np.nan, needed)
-    growth = np.divide(needed, n, out=np.full(len(n), np.nan), where=n > 0)
+    growth = np.divide(needed, n, out=unknown.copy(), where=n > 0)
     return LeafTable(
         leaf=table.leaf,
         rule=table.rule,
@@ -368,7 +365,7 @@ def guaranteed_table(
         total_rows_needed=np.ceil(n.sum() * growth - 1e-6),
         flagged=flagged,
         repair=np.array(repair, dtype=object),
-        recurrence=np.full(len(n), np.nan),
+        recurrence=unknown,
         levels_from="held_out",
     )
 

@@ -181,9 +181,10 @@ def fit_model(
         model = replace(model, held_out=_held_out(model, rows, counted, groups))
     if settings.levels_from != "cross_fit":  # whose rows are kept until they are needed
         model = model.with_seen(seen_rows(rows, settings.n_threads))
+    schema = rows.table.schema
     if settings.rules.missing == "branch":  # rules of such trees say where missing values go
-        model = replace(model, schema=rows.table.schema_with_missing())
-    return replace(model, schema=with_digits(model.schema, tree, rows.table.columns)), resolved
+        schema = rows.table.schema_with_missing()
+    return replace(model, schema=with_digits(schema, tree, rows.table.columns)), resolved
 
 
 _HIDDEN_SHARE, _HIDDEN_ERRORS = 0.01, 3.0

@@ -28,6 +28,8 @@ from sureleaf.tree import TrainingRows, Tree
 from sureleaf.tree.routing import LeafCounts
 
 Rows = NDArray[np.integer[Any]]
+Part = tuple[TrainingRows, Recoding, NDArray[Any]]
+"""Rows to fit, how codes of the whole table become theirs, and their classes."""
 WeighClasses = Callable[[NDArray[Any], NDArray[np.int32]], NDArray[np.float64]]
 # A column of more values is a sorted list in the kernel; the first such list orders parts of rows.
 _MANY_VALUES = 255
@@ -97,9 +99,10 @@ class TreeRefits:
         Of the estimator that prepared this, only the random state may differ. A row that is given k
         times counts k times.
         """
-        settings, rows, recoding, classes = self._settings_and_part(estimator, train, n_threads)
-        tree, resolved, _ = fit_tree(rows, settings, groups=_copies(settings, np.asarray(train)))
-        return self._refit(tree, resolved, rows, recoding, classes)
+        settings, part = self._settings_and_part(estimator, train, n_threads)
+        groups = _copies(settings, np.asarray(train))
+        tree, resolved, _ = fit_tree(part[0], settings, groups=groups)
+        return self._refit(tree, resolved, part)
 
     def fit_family(
         self, estimator: HasSettings, train: Rows, most_leaves: Sequence[int], *, n_threads: int
@@ -109,37 +112,28 @@ class TreeRefits:
         Returns what `fit` gives: with these parameters, with a margin of 0 and no largest number of
         leaves, and with each of `most_leaves` as `max_leaves` and no margin.
         """
-        settings, rows, recoding, classes = self._settings_and_part(estimator, train, n_threads)
-        fits = fit_family(rows, settings, most_leaves)
-        return [self._refit(tree, resolved, rows, recoding, classes) for tree, resolved in fits]
+        settings, part = self._settings_and_part(estimator, train, n_threads)
+        return [self._refit(*fit, part) for fit in fit_family(part[0], settings, most_leaves)]
 
     def _settings_and_part(
         self, estimator: HasSettings, train: Rows, n_threads: int
-    ) -> tuple[TreeSettings, TrainingRows, Recoding, NDArray[Any]]:
+    ) -> tuple[TreeSettings, Part]:
         settings = replace(estimator.settings(), n_threads=n_threads)
         rows, recoding, classes = self._part(settings, np.asarray(train))
         settings = self._with_known_costs(settings, classes)
         settings = settings.for_table(rows.table.schema, classes)
         settings = replace(settings, keep_order=rows.table is self.rows.table)
-        return settings, rows, recoding, classes
+        return settings, (rows, recoding, classes)
 
-    def _refit(
-        self,
-        tree: Tree,
-        settings: TreeSettings,
-        rows: TrainingRows,
-        recoding: Recoding,
-        classes: NDArray[Any],
-    ) -> TreeRefit:
+    def _refit(self, tree: Tree, settings: TreeSettings, part: Part) -> TreeRefit:
+        rows, recoding, classes = part
         # Weights as counts: nobody asks a refit for levels, and counting squares takes time.
         counted = replace(settings, weights="counts")
         model = settings_model(tree, rows, classes, counted, LeafCounts.of_tree(tree))
         model = replace(model, schema=recoding.schema)
         return TreeRefit(model, self.rows.table, recoding, settings.n_threads)
 
-    def _part(
-        self, settings: TreeSettings, train: Rows
-    ) -> tuple[TrainingRows, Recoding, NDArray[Any]]:
+    def _part(self, settings: TreeSettings, train: Rows) -> Part:
         """Return the rows to fit: the whole table with other weights, or a table of their own."""
         times = np.bincount(train, minlength=len(self.rows.labels))
         labels, classes = self._known_classes(np.flatnonzero(times))
@@ -176,15 +170,13 @@ class TreeRefits:
         """Return the settings with the costs of the classes that the part has."""
         if settings.cost is None:
             return settings
-        rule = cost_rule(settings.cost, self.classes)
-        if len(classes) < len(self.classes):
-            part = rule.of_classes(np.isin(self.classes, classes))
-            estimate = settings.leaf_estimate
-            if isinstance(estimate, KeepDecision):
-                estimate = estimate.at_costs(part)
-            cost = None if part is None else part.cost
-            return replace(settings, cost=cost, leaf_estimate=estimate)
-        return settings
+        rule, estimate = cost_rule(settings.cost, self.classes), settings.leaf_estimate
+        if len(classes) == len(self.classes):
+            return settings
+        part = rule.of_classes(np.isin(self.classes, classes))
+        if isinstance(estimate, KeepDecision):
+            estimate = estimate.at_costs(part)
+        return replace(settings, cost=None if part is None else part.cost, leaf_estimate=estimate)
 
     def _merged(
         self, train: Rows, times: Rows, weights: NDArray[np.float64] | None
