@@ -39,6 +39,7 @@ import numpy as np
 from sureleaf.arguments import FloatArray, IntArray
 from sureleaf.evaluation.measures.calibration import ILL_CONDITIONED, recalibrate
 from sureleaf.evaluation.measures.named import Measure, Scored
+from sureleaf.evaluation.measures.rates import ratio
 from sureleaf.levels.intervals import normal_reach
 
 if TYPE_CHECKING:
@@ -160,8 +161,9 @@ class Boundary:
         the change of the measure along a movement of one standard error: a derivative that is no
         steeper than the measure is on the scale on which the boundary moves.
         """
-        ends = [(self._moved(measure, d), self._moved(measure, -d)) for d in self.directions]
-        changes = np.array([(up - down) / 2 for up, down in ends])
+        changes = np.array(
+            [(self._moved(measure, d) - self._moved(measure, -d)) / 2 for d in self.directions]
+        )
         if not np.isfinite(changes).all():
             return None
         trained = self.errors @ np.linalg.solve(self.directions, changes)
@@ -184,17 +186,17 @@ class Boundary:
         if not (np.linalg.eigvalsh(covariance) > 0).all():
             return None
         reach = normal_reach(level) * np.linalg.cholesky(covariance).T
-        found = [(self._expected(measure, move), self._expected(measure, -move)) for move in reach]
+        found = [[self._expected(measure, move) for move in (own, -own)] for own in reach]
         gradient = np.nan_to_num([up - down for up, down in found])
         length = float(np.linalg.norm(gradient))
         if length > 0:
             along = gradient / length @ reach
-            found.append((self._expected(measure, along), self._expected(measure, -along)))
+            found.append([self._expected(measure, move) for move in (along, -along)])
         value = self._expected(measure, np.zeros(len(reach)))
-        values = np.append(np.ravel(found), value)
-        values = values[np.isfinite(values)]
         if not np.isfinite(value):
             return None
+        values = np.append(np.ravel(found), value)
+        values = values[np.isfinite(values)]
         return PlausibleRange(value, float(values.min()), float(values.max()))
 
     def _expected(self, measure: Measure, move: FloatArray) -> float:
@@ -208,14 +210,8 @@ class Boundary:
         n_classes = p.shape[1]
         counts = np.array([np.bincount(decided, own, minlength=n_classes) for own in p.T])
         truth, prediction = np.indices(counts.shape).reshape(2, -1)
-        cells = replace(
-            self.scored,
-            truth=truth,
-            prediction=prediction,
-            probabilities=None,
-            weights=counts.ravel(),
-        )
-        return measure.of_split(cells)
+        cells = replace(self.scored, truth=truth, prediction=prediction, weights=counts.ravel())
+        return measure.of_split(replace(cells, probabilities=None))
 
     def _moved(self, measure: Measure, move: FloatArray) -> float:
         scores = self.logs * (self.slope + move[-1]) + self.slope * self.offsets
@@ -337,15 +333,13 @@ def _tested(measure: Measure, scored: Scored) -> FloatArray:
     weights = scored.row_weights
     if measure.row_values is not None:
         values = measure.row_values(scored)
-        of_mean: FloatArray = weights * (values - np.average(values, weights=weights))
-        of_mean /= weights.sum()
-        return of_mean
+        from_mean = values - np.average(values, weights=weights)
+        return np.asarray(weights * from_mean / weights.sum())
     if measure.counted is not None:
         chosen, among = measure.counted(scored)
         total = float(weights @ among)
-        rate = float(weights @ (chosen & among)) / total if total > 0 else 0.0
-        of_rate: FloatArray = weights * among * (chosen - rate) / max(total, 1e-300)
-        return of_rate
+        rate = ratio(float(weights @ (chosen & among)), total)
+        return np.asarray(weights * among * (chosen - rate) / max(total, 1e-300))
     of_counts: Callable[[FloatArray, int], float] = measure.of_counts  # type: ignore[assignment]
     table = scored.counts()
     value, slopes = of_counts(table, scored.positive), np.zeros_like(table)
@@ -353,5 +347,4 @@ def _tested(measure: Measure, scored: Scored) -> FloatArray:
         more = table.copy()
         more[cell] *= 1 + RELATIVE_STEP
         slopes[cell] = (of_counts(more, scored.positive) - value) / (more[cell] - table[cell])
-    of_cells: FloatArray = weights * slopes[scored.truth, scored.prediction]
-    return of_cells
+    return np.asarray(weights * slopes[scored.truth, scored.prediction])

@@ -378,10 +378,8 @@ def balance_classes(
     """Return training rows in which all classes that occur are equally frequent.
 
     ``"over"`` keeps every row and adds rows of the rarer classes, drawn with replacement;
-    ``"under"`` keeps as many rows of each class as the rarest has; ``"none"`` changes nothing.
+    ``"under"`` keeps as many rows of each class as the rarest has.
     """
-    if how == "none":
-        return train
     own = classes[train]
     present, counts = np.unique(own, return_counts=True)
     target = int(counts.max() if how == "over" else counts.min())

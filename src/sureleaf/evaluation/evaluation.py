@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -449,7 +450,7 @@ def _cheapest(evaluation: Evaluation) -> tuple[Any, float] | None:
 
 def _accuracy_warnings(
     confusion: ConfusionMatrix, majority: float, estimate: Estimate | None
-) -> list[str]:
+) -> Iterator[str]:
     """Warn about a high accuracy that only reflects the most frequent class.
 
     The accuracy is the estimate that the summary states, if there is one: of bootstrap
@@ -459,47 +460,35 @@ def _accuracy_warnings(
     share = float(np.trace(confusion.counts) / confusion.total)
     accuracy = share if estimate is None else estimate.value
     if accuracy <= majority + 1e-12:
-        return [
+        yield (
             f"Accuracy {percent(accuracy)} is no higher than the baseline, which always predicts "
             f"{labels[int(np.argmax(confusion.actual))]!r} ({percent(majority)})."
-        ]
-    if np.count_nonzero(confusion.predicted) == 1 and len(labels) > 1:
-        return [f"Every prediction is {labels[int(np.argmax(confusion.predicted))]!r}."]
-    return []
+        )
+    elif np.count_nonzero(confusion.predicted) == 1 and len(labels) > 1:
+        yield f"Every prediction is {labels[int(np.argmax(confusion.predicted))]!r}."
 
 
-def _class_warnings(confusion: ConfusionMatrix) -> list[str]:
-    warnings = []
-    for label, n_correct, rows in zip(
-        confusion.labels.tolist(), np.diag(confusion.counts), confusion.actual, strict=True
-    ):
+def _class_warnings(confusion: ConfusionMatrix) -> Iterator[str]:
+    labels, correct = confusion.labels.tolist(), np.diag(confusion.counts)
+    for label, n_correct, rows in zip(labels, correct, confusion.actual, strict=True):
         if rows > 0 and n_correct == 0:
-            warnings.append(f"Class {label!r}: none of its {rows:g} rows was predicted correctly.")
+            yield f"Class {label!r}: none of its {rows:g} rows was predicted correctly."
         elif rows > 0 and n_correct < rows / 2 and rows < confusion.total / 2:
-            warnings.append(
-                f"Class {label!r}: {rows - n_correct:g} of its {rows:g} rows were predicted "
-                "wrongly."
-            )
-    return warnings
+            wrong = f"{rows - n_correct:g} of its {rows:g} rows"
+            yield f"Class {label!r}: {wrong} were predicted wrongly."
 
 
-def _value_warnings(evaluation: Evaluation, estimates: dict[str, Estimate]) -> list[str]:
-    warnings = [
-        f"Split {i} (repeat {s.repeat}, fold {s.fold}) failed and is not used: {s.failure}"
-        for i, s in enumerate(evaluation.splits)
-        if s.failure
-    ]
+def _value_warnings(evaluation: Evaluation, estimates: dict[str, Estimate]) -> Iterator[str]:
+    for i, why in evaluation.failures.items():
+        split = evaluation.splits[i]
+        yield f"Split {i} (repeat {split.repeat}, fold {split.fold}) failed and is not used: {why}"
     if "nce" in estimates and math.isinf(estimates["nce"].value):
-        warnings.append(
+        yield (
             "nce is infinite: a class that occurred had probability 0. The measure "
             "nce(floor=0.001) counts smaller probabilities as 0.001."
         )
     if evaluation.probabilities is None:
-        warnings.append("The estimator has no predict_proba: no AUC, losses or calibration.")
-    rare = np.flatnonzero(np.bincount(evaluation.truth) == 1)
-    warnings.extend(
-        f"Class {evaluation.classes.tolist()[code]!r} has only one row, so no model was both "
-        "trained and tested on it."
-        for code in rare
-    )
-    return warnings
+        yield "The estimator has no predict_proba: no AUC, losses or calibration."
+    counts = np.bincount(evaluation.truth, minlength=len(evaluation.classes))
+    for label in evaluation.classes[counts == 1].tolist():
+        yield (f"Class {label!r} has only one row, so no model was both trained and tested on it.")

@@ -109,8 +109,7 @@ def calibration_curve(
     """
     check_level(level)
     stated, happened = _event(truth, probabilities, positive)
-    weights = check_weights(sample_weight, len(stated))
-    w = row_weights(weights, len(stated))
+    w = row_weights(check_weights(sample_weight, len(stated)), len(stated))
     bins = _equal_bins(stated, n_bins)
     mass = np.bincount(bins, w)
     used = mass > 0
@@ -151,8 +150,7 @@ def expected_calibration_error(
     stated, happened = _event(truth, probabilities, positive, labels)
     check_count("n_bins", n_bins)
     bins = np.minimum((stated * n_bins).astype(np.int64), n_bins - 1)
-    weights = check_weights(sample_weight, len(stated))
-    w = row_weights(weights, len(stated))
+    w = row_weights(check_weights(sample_weight, len(stated)), len(stated))
     return float(np.abs(np.bincount(bins, (stated - happened) * w)).sum() / w.sum())
 
 
@@ -202,29 +200,31 @@ def calibration_line(
     """
     check_level(level)
     p, event = _event(truth, probabilities, positive)
-    weights = check_weights(sample_weight, len(event))
-    w = row_weights(weights, len(event))
+    w = row_weights(check_weights(sample_weight, len(event)), len(event))
     units = np.arange(len(event)) if groups is None else np.unique(groups, return_inverse=True)[1]
     check_same_length(truth=event, groups=units)
     used = w > 0
     event, p, w, units = event[used], p[used], w[used], units[used]
     if not 0 < w @ event < w.sum():
-        undefined = Estimate(np.nan, np.nan, np.nan, level, "undefined: the rows are of one class")
+        undefined = _undefined(level, "the rows are of one class")
         return CalibrationLine(undefined, undefined)
     p, note = _without_certainty(p)
     logs, codes = np.column_stack([np.zeros(len(p)), logit(p)]), event.astype(np.intp)
     large = recalibrate(logs, codes, w, np.array([0.0, 1.0]), n_free=1)
     intercept = _last_of(large, 1, units, level)
     if np.ptp(logs) < 1e-9:
-        slope = Estimate(np.nan, np.nan, np.nan, level, "undefined: all probabilities are equal")
+        slope = _undefined(level, "all probabilities are equal")
     else:
         slope = _last_of(recalibrate(logs, codes, w, np.zeros(2)), 2, units, level)
-    return CalibrationLine(
-        *(
-            found if np.isnan(found.value) else replace(found, method=found.method + note)
-            for found in (intercept, slope)
-        )
+    both = (
+        found if np.isnan(found.value) else replace(found, method=found.method + note)
+        for found in (intercept, slope)
     )
+    return CalibrationLine(*both)
+
+
+def _undefined(level: float, why: str) -> Estimate:
+    return Estimate(np.nan, np.nan, np.nan, level, f"undefined: {why}")
 
 
 STEPS = 50
@@ -314,8 +314,7 @@ def _without_certainty(p: FloatArray) -> tuple[FloatArray, str]:
 def _last_of(fit: Recalibration | None, n_free: int, units: IntArray, level: float) -> Estimate:
     """Return the last free parameter with the interval of the sandwich estimator."""
     if fit is None:
-        reason = "undefined: the probabilities separate the classes"
-        return Estimate(np.nan, np.nan, np.nan, level, reason)
+        return _undefined(level, "the probabilities separate the classes")
     by_unit = np.column_stack([np.bincount(units, own) for own in fit.gradients.T[:n_free]])
     bread = np.linalg.inv(fit.information[:n_free, :n_free])
     n_units = len(np.unique(units))

@@ -105,8 +105,7 @@ def read_tables(paths: Sequence[Path], targets: Sequence[str]) -> list[DataSet]:
     return tables
 
 
-def _learners() -> list[Learner]:
-    learners = []
+def _learners() -> Iterator[Learner]:
     for method, (pruning, estimate) in _TREES.items():
         # Levels are not asked for. The counts of the training rows cost nothing.
         model: Any = TreeClassifier.c45(
@@ -114,8 +113,7 @@ def _learners() -> list[Learner]:
         )
         if method in _BAGGED:  # the same seed gives both kinds of leaves the same bags
             model = BaggedTreesClassifier(estimator=model, n_estimators=_N_BAGS, random_state=0)
-        learners.append(Learner(method, model))
-    return learners
+        yield Learner(method, model)
 
 
 def run_experiment(
@@ -134,7 +132,7 @@ def run_experiment(
     reported about once in a second.
     """
     design = RepeatedHoldout(repeats, TEST_SHARE)
-    study = Study("chawla2006", tables, _learners(), design, seed, measures=("nce",))
+    study = Study("chawla2006", tables, list(_learners()), design, seed, measures=("nce",))
     with tempfile.TemporaryDirectory() as folder:
         opened = Store(store or Path(folder) / "study.db", create=True)
         run(study, opened, n_jobs=n_jobs, report_progress=report_progress)

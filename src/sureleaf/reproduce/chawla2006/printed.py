@@ -7,7 +7,7 @@ NCE in base 10, and 2 AUC - 1 in place of AUC.
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
@@ -215,15 +215,13 @@ class Replication:
         found = self.experiment.result(name, method).measure(measure)
         return printed, found - self.experiment.result(name, other).measure(measure)
 
-    def _table_3_claims(self) -> list[PrintedDirection]:
-        claims = []
+    def _table_3_claims(self) -> Iterator[PrintedDirection]:
         for (measure, method, other), name in product(COMPARED_PAIRS, self.experiment.datasets):
             printed, found = self.differences(name, measure, method, other)
             claim = f"{name}: {measure} of {method} is {direction(printed)} than {other}"
             computed = f"{direction(found)} ({found:+.4f})"
             agrees = direction(printed) == direction(found)
-            claims.append(PrintedDirection("table 3", claim, computed, agrees))
-        return claims
+            yield PrintedDirection("table 3", claim, computed, agrees)
 
     def _text_claims(self) -> list[PrintedDirection]:
         names, relative = self.experiment.datasets, self.experiment.relative
@@ -256,17 +254,15 @@ class Replication:
             ),
         ]
 
-    def _correlation_claims(self) -> list[PrintedDirection]:
+    def _correlation_claims(self) -> Iterator[PrintedDirection]:
         """Compare the signs of Table 2; how far each figure is off is part of the claim."""
-        claims = []
         for (a, b), found in self.experiment.correlations().items():
             printed = CORRELATIONS[a, b]
             same = found * printed > 0
             sign = "the same" if same else "the other"
             claim = f"{a} and {b} have the correlation {printed:.2f}"
             computed = f"{found:.2f}: {sign} sign, {abs(found - printed):.2f} away"
-            claims.append(PrintedDirection("table 2", claim, computed, same))
-        return claims
+            yield PrintedDirection("table 2", claim, computed, same)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain values for JSON."""
