@@ -85,11 +85,9 @@ class Design:
         """
         codes = np.unique(classes, return_inverse=True)[1]
         for number, split in enumerate(self._plan(codes, groups, seed)):
-            if self.resample == "none":
-                yield split
-            else:
-                train = balance_classes(split.train, codes, self.resample, seed, number)
-                yield replace(split, train=train, unbalanced=split.train)
+            drawn = split.train
+            train = balance_classes(drawn, codes, self.resample, seed, number)
+            yield split if train is drawn else replace(split, train=train, unbalanced=drawn)
 
     def __post_init__(self) -> None:
         check_choice("resample", self.resample, ("none", "over", "under"))
@@ -378,8 +376,10 @@ def balance_classes(
     """Return training rows in which all classes that occur are equally frequent.
 
     ``"over"`` keeps every row and adds rows of the rarer classes, drawn with replacement;
-    ``"under"`` keeps as many rows of each class as the rarest has.
+    ``"under"`` keeps as many rows of each class as the rarest has; ``"none"`` changes nothing.
     """
+    if how == "none":
+        return train
     own = classes[train]
     present, counts = np.unique(own, return_counts=True)
     target = int(counts.max() if how == "over" else counts.min())

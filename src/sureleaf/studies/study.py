@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -303,15 +304,14 @@ class Study:
 
     @cached_property
     def _problems(self) -> tuple[str, ...]:
-        reasons: dict[str, str] = {}
-        for data in self.data:
-            for learner in self.learners:
-                try:
-                    table = data.labelled_rows
-                    _check_parameters(learner.estimator(table), table)
-                except (SureleafError, InvalidParameterError) as problem:
-                    reasons.setdefault(f"learner {learner.name!r}: {problem}", data.name)
-        return tuple(reasons)
+        reasons = []
+        for data, learner in product(self.data, self.learners):
+            try:
+                table = data.labelled_rows
+                _check_parameters(learner.estimator(table), table)
+            except (SureleafError, InvalidParameterError) as problem:
+                reasons.append(f"learner {learner.name!r}: {problem}")
+        return tuple(dict.fromkeys(reasons))
 
     def splits(self, data: DataSet) -> list[Split]:
         """Return the splits of a data set."""
@@ -325,14 +325,6 @@ class Study:
             # The first split tells whether there are enough rows for the design.
             next(self.design.splits(table.codes, groups=table.groups, seed=0))
             yield from self.definition.cells(data.name, count_units(len(table), table.groups))
-
-    def data_set(self, name: str) -> DataSet:
-        """Return the data set of this name."""
-        return next(one for one in self.data if one.name == name)
-
-    def learner(self, name: str) -> Learner:
-        """Return the learner of this name."""
-        return next(one for one in self.learners if one.name == name)
 
 
 _TRIED_PER_CLASS = 20

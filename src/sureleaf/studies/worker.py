@@ -37,8 +37,9 @@ class Calculator:
     """Computes cells one after the other, and keeps the table and learner of the last one."""
 
     def __init__(self, study: Study) -> None:
-        self._study = study
-        self._splits = lru_cache(1)(lambda data: study.splits(study.data_set(data)))
+        self._data = {one.name: one for one in study.data}
+        self._learners = {one.name: one for one in study.learners}
+        self._splits = lru_cache(1)(lambda data: study.splits(self._data[data]))
         self._fitter = lru_cache(1)(self._make_fitter)
 
     def compute(self, cell: Cell) -> FitOutcome | str:
@@ -61,8 +62,8 @@ class Calculator:
         )
 
     def _make_fitter(self, data: str, learner: str) -> Fitter:
-        rows = self._study.data_set(data).labelled_rows
-        return make_fitter(self._study.learner(learner).estimator(rows), rows, seed=0)
+        rows = self._data[data].labelled_rows
+        return make_fitter(self._learners[learner].estimator(rows), rows, seed=0)
 
 
 def _size(model: Any) -> int | None:
@@ -188,11 +189,11 @@ def _one_cell(
 ) -> None:
     executor.start(claim.cell)
     started = time.monotonic()
+    end = started + limits.seconds
     while True:
-        elapsed = time.monotonic() - started
-        left = max(limits.seconds - elapsed, 0.0)
+        left = max(end - time.monotonic(), 0.0)
         outcome = executor.wait(min(left, store.lease / 3, 1.0))
-        if outcome is None and time.monotonic() - started >= limits.seconds:
+        if outcome is None and time.monotonic() >= end:
             executor.stop()
             outcome = f"it took more than the limit of {limits.seconds:g} seconds"
         if isinstance(outcome, str):
