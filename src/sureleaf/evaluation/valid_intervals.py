@@ -242,22 +242,21 @@ def _interval_of_rows(evaluation: "Evaluation", measure: Measure, level: float) 
     first, grouped = repeats[0], evaluation.groups is not None
     if measure.counted and not grouped:
         return _rate_interval(measure, repeats, level)
-    plain_auc = measure.name == "auc" and first.weights is None and _has_variance(first)
-    if plain_auc and len(repeats) == 1 and not grouped:
+    is_plain = not grouped and first.weights is None and len(repeats) == 1
+    if is_plain and measure.name == "auc" and _has_variance(first):
         return _auc_interval(first, level)
     random = generator(evaluation.seed, INTERVAL)
     if measure.row_values is not None and not grouped:
         values = np.mean([measure.row_values(scored) for scored in repeats], axis=0)
         return bootstrap_mean(values, generator=random, level=level, sample_weight=first.weights)
-
-    if measure.of_counts and not grouped and first.weights is None and len(repeats) == 1:
+    if is_plain and measure.of_counts:
         _, figure = _counting(measure, first.positive)
         return bootstrap_counts(figure, first.counts(), generator=random, level=level)
 
     def statistic(numbers: IntArray) -> float:
         return float(np.mean([measure.value(scored.take(numbers)) for scored in repeats]))
 
-    groups = evaluation.groups[rows] if evaluation.groups is not None else None
+    groups = None if evaluation.groups is None else evaluation.groups[rows]
     return bootstrap_interval(statistic, len(rows), generator=random, level=level, groups=groups)
 
 

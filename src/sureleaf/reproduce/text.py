@@ -1,7 +1,6 @@
 """A reproduction as text for a terminal: a summary of the document, or one part cell by cell."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 
 from rich import box
 from rich.console import RenderableType
@@ -68,12 +67,12 @@ def _others(reproduction: Reproduction) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(max_width=18)
     table.add_column()
-    parts = [part for part in reproduction.parts if part.of(CellVerdict.OTHER)]
-    by_text = sorted(parts, key=lambda part: part.other_computation)
-    groups = [list(group) for _, group in groupby(by_text, key=lambda p: p.other_computation)]
-    for group in sorted(groups, key=lambda group: parts.index(group[0])):
-        explanation = Text(group[0].other_computation)
-        explanation.append(f" ({_fit(group)})", style="dim")
+    groups: dict[str, list[Part]] = {}
+    for part in reproduction.parts:
+        if part.of(CellVerdict.OTHER):
+            groups.setdefault(part.other_computation, []).append(part)
+    for text, group in groups.items():
+        explanation = Text(text).append(f" ({_fit(group)})", style="dim")
         table.add_row(Text(_names(group), style=_STYLES[CellVerdict.OTHER]), explanation)
     return table
 

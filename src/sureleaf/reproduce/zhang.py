@@ -215,12 +215,12 @@ _WITHOUT_TIES = "levels without the tie term of (5): a tie counts as a failure"
 ESTIMANDS = {16: "p_max", 17: "p_max", 18: "confidence", 19: "utility"}
 """Table number -> the quantity that is estimated."""
 
-_LEVELS: dict[str, Callable[[int, FloatArray], Any]] = {
+_LEVELS: dict[str, Callable[[int, Any], Any]] = {
     "p_max": lambda n, p: p,
     "confidence": levels.confidence,
     "utility": levels.utility,
 }
-_LEVELS_WITHOUT_TIES: dict[str, Callable[[int, FloatArray], Any]] = {
+_LEVELS_WITHOUT_TIES: dict[str, Callable[[int, Any], Any]] = {
     "confidence": confidence_without_ties,
     "utility": lambda n, p: utility_of(confidence_without_ties(n, p), p),
 }
@@ -305,18 +305,12 @@ def estimator_example() -> Part:
     """Check Example 2: the estimates from 5 of 7 rows."""
     content = printed()["example_2"]
     y, n = content["y"], content["n"]
-    cells: list[PrintedCell] = []
+    cells = []
     for method, figures in content["estimates"].items():
         p = float(levels.estimate_p_max(y, n, method=method))
-        others: list[Computed | None] = [None, None, None]
-        if method == "blend":
-            others = [by_arithmetic(value) for value in _estimate_and_levels(n, round(p, 2))]
-        cells += [
-            check_cell(method, of, figure, 4, by_library(value), other)
-            for of, figure, value, other in zip(
-                _LEVELS, figures, _estimate_and_levels(n, p), others, strict=True
-            )
-        ]
+        for (of, level), figure in zip(_LEVELS.items(), figures, strict=True):
+            rounded = by_arithmetic(level(n, round(p, 2))) if method == "blend" else None
+            cells.append(check_cell(method, of, figure, 4, by_library(level(n, p)), rounded))
     return Part(
         "example 2",
         f"estimates from {y} of {n} rows",
@@ -324,10 +318,6 @@ def estimator_example() -> Part:
         "(21) rounded to two decimals (.70 for .7007), then inserted into (5), (6)",
         tuple(cells),
     )
-
-
-def _estimate_and_levels(n: int, p_max: float) -> tuple[float, float, float]:
-    return p_max, float(levels.confidence(n, p_max)), float(levels.utility(n, p_max))
 
 
 # ---- Tables 10 to 15 and Example 3: which column of the golf data predicts best ------------------
@@ -438,9 +428,9 @@ def golf_ranking() -> Part:
         defined = {column: sign * measures[column][measure].value for column in order}
         other = {column: sign * figures[column][index] for column in order}
         for rank, column in enumerate(order, start=1):
-            computed = Computed(_rank(column, defined), measures[column][measure].basis)
-            alternative = by_arithmetic(_rank(column, other))
-            cells.append(check_cell(column, measure, rank, 0, computed, alternative))
+            ranks = [1 + sum(one > own[column] for one in own.values()) for own in (defined, other)]
+            computed = Computed(ranks[0], measures[column][measure].basis)
+            cells.append(check_cell(column, measure, rank, 0, computed, by_arithmetic(ranks[1])))
     return Part(
         "example 3",
         "rank of each column of the golf data",
@@ -448,10 +438,6 @@ def golf_ranking() -> Part:
         "rank by the figures printed in Table 15",
         tuple(cells),
     )
-
-
-def _rank(column: str, values: dict[str, float]) -> int:
-    return 1 + sum(value > values[column] for value in values.values())
 
 
 # ---- Figures 1 to 3: first their numbers, then the drawings --------------------------------------
