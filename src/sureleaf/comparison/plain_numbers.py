@@ -5,16 +5,7 @@ predicts correctly, carry information about the difference. Tango's score interv
 statistic, so it stays inside [-1, 1] and has a positive width when the models never disagree.
 
 The splits of a cross-validation share training rows, so their differences are correlated and the
-plain t test has too many false positives. Nadeau and Bengio add the ratio ``n_test / n_train`` to
-``1 / k`` in the variance of the mean; Bouckaert and Frank found that it also works for folds.
-
-References
-----------
-Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52,
-239-281.
-
-Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests for
-comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
+plain t test has too many false positives: see `corrected_resampled`.
 """
 
 import math

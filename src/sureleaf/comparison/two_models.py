@@ -405,34 +405,17 @@ def difference_of_estimates(first: Estimate, second: Estimate, name: str) -> Dif
 def compare_algorithms(
     a: Evaluation, b: Evaluation, measure: Measure, level: float, method: str | None
 ) -> DifferenceTest:
-    """Test two algorithms by the differences of the splits in which both worked.
+    """Test two algorithms by the differences of the splits where both have the measure.
 
     The default is the corrected resampled t. ``method="paired_t"`` is the uncorrected paired t.
     """
     what = f"two algorithms by {type(a.design).__name__}"
     chosen = _check_method(method, ("corrected_t", "paired_t"), what)
-    gaps = _differences(a, b, measure)
-    if chosen == "paired_t":
-        mean = corrected_resampled(gaps, level=level)
-        return difference_of_mean(mean, "paired t, uncorrected", SHARED_ROWS)
-    mean = mean_over_splits(gaps, measure, level, a, b)
-    test = difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
-    return replace(test, over_splits=mean.variance)
-
-
-def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
-    """Return first minus second, in the splits where both worked and the measure is defined.
-
-    Ratios of counts (precision, F) are pooled over the splits, as `Evaluation.estimate` does.
-    """
     if needs_larger_parts(a, measure):
         raise InvalidArgumentError(
             f"{measure.name} is not defined for a test part of one row (leave-one-out). Use KFold."
         )
-    one, other = (
-        dict(zip(evaluation.worked, evaluation.split_values(measure), strict=True))
-        for evaluation in (a, b)
-    )
+    one, other = (dict(zip(e.worked, e.split_values(measure), strict=True)) for e in (a, b))
     worked = [i for i in one if i in other]
     both = [i for i in worked if not np.isnan(one[i] + other[i])]
     check_finite_losses(np.array([each[i] for each in (one, other) for i in both]), measure.name)
@@ -441,8 +424,15 @@ def _differences(a: Evaluation, b: Evaluation, measure: Measure) -> FloatArray:
             f"{measure.name} is defined for both in {len(both)} of {len(a.splits)} splits; two "
             "are needed. Use a design with more splits, or fewer folds of more rows."
         )
+    # Ratios of counts (precision, F) are pooled over the splits, as `Evaluation.estimate` does.
     common = worked if is_pooled(measure) else both
-    return values_of_splits(a, measure, common) - values_of_splits(b, measure, common)
+    gaps = values_of_splits(a, measure, common) - values_of_splits(b, measure, common)
+    if chosen == "paired_t":
+        mean = corrected_resampled(gaps, level=level)
+        return difference_of_mean(mean, "paired t, uncorrected", SHARED_ROWS)
+    mean = mean_over_splits(gaps, measure, level, a, b)
+    test = difference_of_mean(mean, f"corrected resampled t over {gaps.size} splits", CORRELATED)
+    return replace(test, over_splits=mean.variance)
 
 
 def repeats_until(comparison: Comparison, evaluation: Evaluation, measure: Measure) -> int | None:

@@ -128,7 +128,7 @@ def corrected_resampled(
     .. [1] Nadeau, C., Bengio, Y. (2003). Inference for the generalization error. Machine
        Learning 52, 239-281.
     .. [2] Bouckaert, R., Frank, E. (2004). Evaluating the replicability of significance tests
-       for comparing learning algorithms. PAKDD.
+       for comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
     """
     check_level(level)
     array = np.asarray(values, dtype=np.float64)

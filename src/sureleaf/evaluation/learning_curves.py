@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, repeat, takewhile
+from operator import mul
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,13 +87,9 @@ class Geometric:
     def sizes(self, n_rows: int) -> list[int]:
         """Return the sizes for this number of training rows; all rows are the last size."""
         _check_start(self.start, n_rows)
-        sizes: list[int] = []
-        size = float(self.start)
-        while round(size) < n_rows:
-            if not sizes or round(size) > sizes[-1]:
-                sizes.append(round(size))
-            size *= self.factor
-        return [*sizes, n_rows]
+        grown = accumulate(repeat(self.factor), mul, initial=float(self.start))
+        smaller = takewhile(lambda size: size < n_rows, map(round, grown))
+        return [*dict.fromkeys(smaller), n_rows]
 
 
 def _check_start(start: int, n_rows: int) -> None:

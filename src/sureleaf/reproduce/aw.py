@@ -163,31 +163,26 @@ def new_record() -> Part:
     """Check the table and the probabilities for a new row without Marital Status."""
     weight = {"No": 1.0, None: 6 / 9}
     statuses = ("Married", "Single", "Divorced")
-    table = {
-        (label, status): sum(
-            weight.get(row[0], 0.0) for row in _ROWS if row[1] == status and row[2] == label
-        )
-        for label in ("No", "Yes")
-        for status in statuses
-    }
-    printed = {"No": (3, 1, 0), "Yes": (6 / 9, 1, 1)}
+    rows = {label: [row for row in _ROWS if row[2] == label] for label in ("No", "Yes")}
+    no, yes = (
+        [sum(weight.get(row[0], 0.0) for row in own if row[1] == status) for status in statuses]
+        for own in rows.values()
+    )
+    married, single, divorced = np.add(no, yes)
+    total = sum(no) + sum(yes)
     cells = [
-        check_cell(f"class {label}", status, figure, 4, by_arithmetic(table[label, status]))
-        for label, figures in printed.items()
-        for status, figure in zip(statuses, figures, strict=True)
+        check_cell(f"class {label}", status, figure, 4, by_arithmetic(count))
+        for label, counts, figures in (("No", no, (3, 1, 0)), ("Yes", yes, (6 / 9, 1, 1)))
+        for status, count, figure in zip(statuses, counts, figures, strict=True)
     ]
-    by_class = {label: sum(table[label, s] for s in statuses) for label in printed}
-    by_status = {status: table["No", status] + table["Yes", status] for status in statuses}
-    total = sum(by_class.values())
-    married = by_arithmetic(by_status["Married"] / total)
     cells += [
-        check_cell("class No", "total", 4, 0, by_arithmetic(by_class["No"])),
-        check_cell("class Yes", "total", 2.67, 2, by_arithmetic(by_class["Yes"])),
-        check_cell("total", "Married", 3.67, 2, by_arithmetic(by_status["Married"])),
-        check_cell("total", "Single", 2, 0, by_arithmetic(by_status["Single"])),
-        check_cell("total", "Divorced", 1, 0, by_arithmetic(by_status["Divorced"])),
+        check_cell("class No", "total", 4, 0, by_arithmetic(sum(no))),
+        check_cell("class Yes", "total", 2.67, 2, by_arithmetic(sum(yes))),
+        check_cell("total", "Married", 3.67, 2, by_arithmetic(married)),
+        check_cell("total", "Single", 2, 0, by_arithmetic(single)),
+        check_cell("total", "Divorced", 1, 0, by_arithmetic(divorced)),
         check_cell("total", "total", 6.67, 2, by_arithmetic(total)),
-        check_cell("probability", "Married", 3.67 / 6.67, 2, married),
+        check_cell("probability", "Married", 3.67 / 6.67, 2, by_arithmetic(married / total)),
         check_cell("probability", "Single or Divorced", 3 / 6.67, 2, by_arithmetic(3 / total)),
     ]
     title = "class by Marital Status in the branch Refund = No; 3.67/6.67 and 3/6.67"

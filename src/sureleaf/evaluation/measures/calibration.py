@@ -65,13 +65,6 @@ def _event(
     return table[:, code], (codes == code).astype(np.float64)
 
 
-def _equal_bins(stated: FloatArray, n_bins: int) -> IntArray:
-    """Return the bin of each row, of about equally many rows; equal probabilities stay together."""
-    check_count("n_bins", n_bins)
-    edges = np.unique(np.quantile(stated, np.linspace(0, 1, n_bins + 1)[1:-1]))
-    return np.searchsorted(edges, stated, side="right")
-
-
 def calibration_curve(
     truth: ArrayLike,
     probabilities: ArrayLike,
@@ -110,7 +103,9 @@ def calibration_curve(
     check_level(level)
     stated, happened = _event(truth, probabilities, positive)
     w = row_weights(check_weights(sample_weight, len(stated)), len(stated))
-    bins = _equal_bins(stated, n_bins)
+    check_count("n_bins", n_bins)
+    edges = np.unique(np.quantile(stated, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    bins = np.searchsorted(edges, stated, side="right")  # equal probabilities stay together
     mass = np.bincount(bins, w)
     used = mass > 0
     mean = (np.bincount(bins, w * stated)[used] / mass[used]).clip(0, 1)
