@@ -68,9 +68,19 @@ def save_evaluation(evaluation: "Evaluation", path: str | PathLike[str]) -> None
 
 def load_evaluation(path: str | PathLike[str]) -> "Evaluation":
     """Read an evaluation that `save` wrote."""
-    header, arrays = _read(Path(path))
+    if not Path(path).exists():
+        raise InvalidArgumentError(f"{path} does not exist.")
+    state = read_state(Path(path), EVALUATION)
+    if state.header.get("format") != FORMAT:
+        raise InvalidArgumentError(f"{path} is not an evaluation saved by Sureleaf.")
+    version = state.header.get("version")
+    if version != VERSION:
+        raise InvalidArgumentError(
+            f"{path} has version {repr(version)[:80]} of the format; this Sureleaf reads version "
+            f"{VERSION}. Read it with a newer Sureleaf."
+        )
     try:
-        return evaluation_of_contents(header, arrays)
+        return evaluation_of_contents(state.header, state.arrays)
     except _UNREADABLE as problem:
         raise InvalidArgumentError(
             f"{path} is damaged: {str(problem)[:200]} cannot be read. Save the evaluation again."
@@ -165,18 +175,3 @@ def _is_split(facts: Any) -> bool:
     are_counts = all(type(n) is int and 0 <= n < 1 << 53 for n in numbers)
     has_rows = are_counts and numbers[2] > 0
     return has_rows and (failure is None or isinstance(failure, str))
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    if not path.exists():
-        raise InvalidArgumentError(f"{path} does not exist.")
-    state = read_state(path, EVALUATION)
-    if state.header.get("format") != FORMAT:
-        raise InvalidArgumentError(f"{path} is not an evaluation saved by Sureleaf.")
-    version = state.header.get("version")
-    if version != VERSION:
-        raise InvalidArgumentError(
-            f"{path} has version {repr(version)[:80]} of the format; this Sureleaf reads version "
-            f"{VERSION}. Read it with a newer Sureleaf."
-        )
-    return state.header, state.arrays
