@@ -60,16 +60,14 @@ def draw_figures(directory: Path) -> Iterator[Path]:
     from sklearn.datasets import load_breast_cancer
 
     tree = TreeDisplay.from_estimator(distributed_tree())
-    figure = new_figure(*tree.figure_size())
-    title = "The tree of the ten rows: row 10 counts 3/9 for Refund = Yes, 6/9 for No"
-    tree.plot(ax=figure.add_subplot(), title=title)
-    yield from save(figure, directory, "aw-tree")
     X, y = load_breast_cancer(return_X_y=True)
-    display = LearningCurveDisplay.from_estimator(TreeClassifier.c45(), X, y, random_state=0)
-    figure = new_figure(*display.figure_size())
-    title = "Learning curve: C4.5's tree on a data set of breast cancer"
-    display.plot(ax=figure.add_subplot(), title=title)
-    yield from save(figure, directory, "aw-learning-curve")
+    curve = LearningCurveDisplay.from_estimator(TreeClassifier.c45(), X, y, random_state=0)
+    ten_rows = "The tree of the ten rows: row 10 counts 3/9 for Refund = Yes, 6/9 for No"
+    cancer = "Learning curve: C4.5's tree on a data set of breast cancer"
+    for name, display, title in (("tree", tree, ten_rows), ("learning-curve", curve, cancer)):
+        figure = new_figure(*display.figure_size())
+        display.plot(ax=figure.add_subplot(), title=title)
+        yield from save(figure, directory, f"aw-{name}")
 
 
 # ---- missing values: the gain of a split, where a row goes, how a new row is predicted -----------

@@ -287,8 +287,6 @@ class Store:
         """Turn the errors of contents that cannot be decoded into one that names the store."""
         try:
             yield
-        except StoreError:
-            raise
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
             raise self.damaged(what, problem) from problem
         except RecursionError as problem:
