@@ -250,8 +250,7 @@ def _error_ratios(degrees: float) -> FloatArray:
     if math.isinf(degrees):
         return np.ones(1)
     middles = (np.arange(20) + 0.5) / 20
-    ratios: FloatArray = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
-    return ratios
+    return np.asarray(np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees))
 
 
 def detecting_half_width(detect: float, level: float) -> float:

@@ -169,8 +169,7 @@ class Boundary:
         trained = self.errors @ np.linalg.solve(self.directions, changes)
         both = trained + _tested(measure, self.scored)
         total = np.bincount(self.rows, both, minlength=self.n_rows)
-        centred: FloatArray = total - total.mean()
-        return centred
+        return np.asarray(total - total.mean())
 
     def plausible(
         self, measure: Measure, level: float, groups: IntArray | None, n_all: int
@@ -265,8 +264,7 @@ def _log_probabilities(table: FloatArray, n_rows: int) -> FloatArray:
     """Return logarithms of the probabilities, none of which is taken to be below 1 / (2n)."""
     clipped = np.maximum(table, 1 / (2 * n_rows))
     logs = np.log(clipped / clipped.sum(axis=1, keepdims=True))
-    centred: FloatArray = logs - logs.mean(axis=1, keepdims=True)
-    return centred
+    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
 def _decision_offsets(logs: FloatArray, prediction: IntArray) -> FloatArray | None:

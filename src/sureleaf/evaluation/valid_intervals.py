@@ -109,8 +109,7 @@ def values_of_splits(evaluation: "Evaluation", measure: Measure, splits: list[in
     if n == 1:
         return np.array([whole])
     rests = np.array([figure(np.maximum(total - table, 0.0)) for table in tables])
-    figures: FloatArray = whole - (n - 1) * (rests - rests.mean())
-    return figures
+    return np.asarray(whole - (n - 1) * (rests - rests.mean()))
 
 
 def _weighted_by_size(values: FloatArray, sizes: FloatArray) -> FloatArray:
@@ -119,8 +118,7 @@ def _weighted_by_size(values: FloatArray, sizes: FloatArray) -> FloatArray:
     if len(known) < 2 or np.ptp(known) == 0 or np.isinf(values).any():
         return values
     mean = np.nansum(values * sizes) / known.sum()
-    weighted: FloatArray = mean + sizes / known.mean() * (values - mean)
-    return weighted
+    return np.asarray(mean + sizes / known.mean() * (values - mean))
 
 
 def _counting(

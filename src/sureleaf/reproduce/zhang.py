@@ -76,8 +76,7 @@ def binomial_probabilities(n: int, p: float) -> FloatArray:
     """Return P(Y = y) for y = 0 to n, where Y ~ Bin(n, p)."""
     y = np.arange(n + 1)
     ways = special.gammaln(n + 1) - special.gammaln(y + 1) - special.gammaln(n - y + 1)
-    probabilities: FloatArray = np.exp(ways + special.xlogy(y, p) + special.xlog1py(n - y, -p))
-    return probabilities
+    return np.asarray(np.exp(ways + special.xlogy(y, p) + special.xlog1py(n - y, -p)))
 
 
 def confidence_from_independent_counts(n: int, share: float, success: float) -> float:
@@ -102,8 +101,7 @@ def confidence_without_ties(n: int, p_max: FloatArray) -> FloatArray:
     half = n / 2
     ways = special.gammaln(n + 1) - 2 * special.gammaln(half + 1)
     tie = np.exp(ways + special.xlogy(half, p_max) + special.xlog1py(half, -p_max))
-    without_ties: FloatArray = won - tie / 2
-    return without_ties
+    return np.asarray(won - tie / 2)
 
 
 def utility_of(confidence: Any, p_max: Any) -> Any:
@@ -231,8 +229,7 @@ def _errors(n: int, p_max: float, method: str, of: str, ties: bool = True) -> Fl
     """Return the error of the estimate for each count y = 0 to n."""
     level = (_LEVELS if ties else _LEVELS_WITHOUT_TIES)[of]
     estimates = np.asarray(levels.estimate_p_max(np.arange(n + 1), n, method=method), dtype=float)
-    errors: FloatArray = np.asarray(level(n, estimates)) - level(n, np.array([p_max]))
-    return errors
+    return np.asarray(np.asarray(level(n, estimates)) - level(n, np.array([p_max])))
 
 
 def _mean_and_standard_error(n: int, p_max: float, values: FloatArray) -> tuple[float, float]:
