@@ -312,7 +312,7 @@ def evaluate(
     if isinstance(y, str):
         X, y, sample_weight, groups = _named_columns(estimator, X, y, sample_weight, groups)
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    matrix = table_costs(cost, table)
+    matrix = None if cost is None else check_cost(cost, len(table.classes))
     seed = read_seed(random_state)
     splits = design.splits(table.codes, groups=table.groups, seed=seed)
     outcomes = track(
@@ -400,11 +400,6 @@ def _named_columns(
         )
     own = [frame[name].to_numpy() if isinstance(name, str) else name for name in given]
     return frame.drop(names).to_native(), own[0], own[1], own[2]
-
-
-def table_costs(cost: ArrayLike | None, table: LabelledTable) -> Any:
-    """Return the cost matrix of an evaluation; None if there is none."""
-    return None if cost is None else check_cost(cost, len(table.classes))
 
 
 def describe(estimator: Any) -> str:

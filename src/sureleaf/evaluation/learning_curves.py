@@ -20,10 +20,10 @@ from sureleaf.evaluation.evaluator import (
     evaluation_of,
     fit_split,
     make_fitter,
-    table_costs,
 )
 from sureleaf.evaluation.intervals import Estimate, MeanOverSplits, corrected_resampled
 from sureleaf.evaluation.labelled_table import read_labelled_table
+from sureleaf.evaluation.measures.costs import check_cost
 from sureleaf.evaluation.measures.named import Measure, find_measure
 from sureleaf.evaluation.valid_intervals import has_one_round, variances_beyond_splits
 from sureleaf.formatting import TextDisplay
@@ -518,7 +518,8 @@ def learning_curve(
     check_estimator(estimator)
     check_level(level)
     table = read_labelled_table(X, y, positive=positive, groups=groups, sample_weight=sample_weight)
-    chosen, matrix, seed = find_measure(measure), table_costs(cost, table), read_seed(random_state)
+    chosen, seed = find_measure(measure), read_seed(random_state)
+    matrix = None if cost is None else check_cost(cost, len(table.classes))
     chosen.check_cost(matrix)
     design = RepeatedHoldout(repeats, test)
     splits = list(design.splits(table.codes, groups=table.groups, seed=seed))
