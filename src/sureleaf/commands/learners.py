@@ -123,7 +123,8 @@ def libraries_of(text: str) -> set[str]:
 def _with_numbers(model: Any, X: Any) -> Any:
     """Encode text columns as 0/1 columns for a classifier that needs numbers."""
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-    is_number = np.array([any(is_kind(one.type) for is_kind in kinds) for one in X.schema])
+    numbers = [any(is_kind(one.type) for is_kind in kinds) for one in X.schema]
+    is_number = np.array(numbers, dtype=bool)  # of a table without columns, too
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     columns = make_column_transformer(
         (encoder, np.flatnonzero(~is_number).tolist()),
