@@ -63,7 +63,7 @@ def report_tree(request: ReportRequest, other: TreeClassifier | None = None) -> 
 
 
 def decides_by_costs(request: ReportRequest, estimator: Any) -> bool:
-    """Whether the predictions of a classifier are decisions at the costs of the report, if any."""
+    """Whether the predictions of a classifier, or model, are decisions at the report's costs."""
     own = getattr(estimator, "cost", None)
     return request.cost is None or (own is not None and np.array_equal(own, request.cost))
 
@@ -200,10 +200,8 @@ def _family(
     n_leaves = fitted.tree_.n_leaves
     models = [EvaluatedModel("this", THIS_TREE, "the tree of this report", n_leaves, of_chosen)]
     if not is_sized:
-        text, n_leaves = (
-            "the smallest tree that is nearly as good as the best",
-            chosen.tree_.n_leaves,
-        )
+        text = "the smallest tree that is nearly as good as the best"
+        n_leaves = chosen.tree_.n_leaves
         models.append(EvaluatedModel("other", DEFAULT_TREE, text, n_leaves, of_chosen))
     text = "the size that is best in cross-validation of the training rows, however large"
     models.append(EvaluatedModel("size", MARGIN_ZERO, text, best_leaves, of_best))

@@ -123,9 +123,9 @@ def compute_results(request: ReportRequest, progress: Progress | None = None) ->
         budget = _budget(request, table.n_rows)
         stages.start("Growing the tree")
         tree, n_refitted_leaves = _fit(request, table)
-        own, cost = tree.model_.cost, request.cost
-        has_cost = cost is None or (own is not None and np.array_equal(own, cost))
-        fitted = tree if has_cost else tree.with_cost(cost)
+        fitted = tree
+        if not decides_by_costs(request, tree.model_):
+            fitted = tree.with_cost(request.cost)
         levels = {name: getattr(request, name) for name in ("level", "confidence", "utility")}
         model, leaves = fitted.complete_model(), fitted.leaves(**levels)
         positive = _class_of_interest(request.y) if request.positive is None else request.positive
