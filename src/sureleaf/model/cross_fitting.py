@@ -19,7 +19,7 @@ constants and what each is worth.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -277,21 +277,24 @@ def _joined(found: Sequence[OutOfFold], n_classes: int) -> OutOfFold:
         none, nowhere, no_counts = np.empty(0), np.empty(0, np.intp), np.empty((0, n_classes))
         leaves = FoldLeaves(np.empty((0, 0)), nowhere, no_counts, no_counts, none)
         return OutOfFold(nowhere, none, none, nowhere, nowhere, leaves)
-    leaves = _together(FoldLeaves, [each.leaves for each in found])
-    first = np.cumsum([0, *(len(each.leaves.shares) for each in found[:-1])])
-    joined: OutOfFold = _together(
-        OutOfFold,
-        [replace(each, leaf=each.leaf + start) for each, start in zip(found, first, strict=True)],
-        leaves=replace(leaves, shares=leaves.shares / leaves.shares.sum()),
+    parts = [each.leaves for each in found]
+    shares = np.concatenate([part.shares for part in parts])
+    first = np.cumsum([0, *(len(part.shares) for part in parts[:-1])])
+    leaf = [each.leaf + start for each, start in zip(found, first, strict=True)]
+    return OutOfFold(
+        np.concatenate([each.rows for each in found]),
+        np.concatenate([each.weights for each in found]),
+        np.concatenate([each.correct for each in found]),
+        np.concatenate([each.decided for each in found]),
+        np.concatenate(leaf),
+        FoldLeaves(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
+            np.concatenate([part.grown for part in parts]),
+            np.concatenate([part.tested for part in parts]),
+            shares / shares.sum(),
+        ),
     )
-    return joined
-
-
-def _together(kind: type[Any], parts: Sequence[Any], **given: Any) -> Any:
-    """Concatenate the arrays of parts of a kind, except those that are given."""
-    names = [field.name for field in fields(kind) if field.name not in given]
-    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return kind(**arrays, **given)
 
 
 # ---- (b) to (d): the accuracy of every node, by one round of folds -------------------------------
