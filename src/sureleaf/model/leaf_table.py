@@ -1,6 +1,5 @@
 """Levels of the leaves as a table, with what would help the leaves that are too weak."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -576,22 +575,20 @@ def repairs(
 
     `is_weak`, and `may_help` for whether more rows might, have one entry per node.
     """
-    merge, collect = _merging(tree, levels, is_weak), needs.advice()
+    merging_helps, collect = _merging_helps(tree, levels, is_weak), needs.advice()
     texts = [""] * tree.n_leaves
     for line, leaf in enumerate(tree.leaf_ids.tolist()):
         if is_weak[leaf]:
-            ways = [way for way in (merge(leaf), collect[line]) if way]
-            texts[line] = " or ".join(ways) or _advice_without_number(
+            merge = _merge(tree, levels, leaf) if merging_helps[leaf] else ""
+            texts[line] = " or ".join(filter(None, (merge, collect[line])))
+            texts[line] = texts[line] or _advice_without_number(
                 float(levels.n[leaf]), bool(may_help[leaf])
             )
     return texts
 
 
-def _merging(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> Callable[[int], str]:
-    """Return the function that says which siblings to merge a leaf with; empty if it would not do.
-
-    A split may have 10,000 branches, so what holds for all of them is computed once.
-    """
+def _merging_helps(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether each leaf is no worse off as a part of the node above it."""
     above = np.maximum(tree.parent, 0)
     inner = np.flatnonzero(~tree.is_leaf)
     has_inner_child = np.zeros(tree.n_nodes, dtype=np.bool_)
@@ -602,18 +599,16 @@ def _merging(tree: Tree, levels: NodeLevels, weak: NDArray[np.bool_]) -> Callabl
     if levels.rule is not None:
         merged = levels.utilities()[np.arange(tree.n_nodes), levels.predicted[above]]
     helps = (merged >= levels.utility) & ~weak[above] & ~has_inner_child[above]
+    return np.asarray(helps & (tree.parent >= 0))
 
-    def merge(leaf: int) -> str:
-        if leaf == 0 or not helps[leaf]:
-            return ""
-        node = int(above[leaf])
-        branches = tree.branches(node)
-        siblings = f"the other {len(branches) - 1:,} branches of node {node}"
-        if len(branches) <= _LISTED_BRANCHES:
-            siblings = ", ".join(str(branch) for branch in branches.tolist() if branch != leaf)
-        return f"merge with {siblings} (confidence {levels.confidence[node]:.2f})"
 
-    return merge
+def _merge(tree: Tree, levels: NodeLevels, leaf: int) -> str:
+    node = int(tree.parent[leaf])
+    branches = tree.branches(node)
+    siblings = f"the other {len(branches) - 1:,} branches of node {node}"
+    if len(branches) <= _LISTED_BRANCHES:
+        siblings = ", ".join(str(branch) for branch in branches.tolist() if branch != leaf)
+    return f"merge with {siblings} (confidence {levels.confidence[node]:.2f})"
 
 
 def _advice_without_number(n: float, may_help: bool) -> str:
