@@ -340,7 +340,9 @@ def load_model(
             f"model must be the path of a file; got {str(path)!r}, where there is no file."
         )
     suffix = file.suffix.lower()
-    if suffix == ".sureleaf" or _is_ours(file):
+    with file.open("rb") as stream:
+        is_ours = stream.read(len(MODEL.magic)) == MODEL.magic
+    if suffix == ".sureleaf" or is_ours:
         return load(file)
     if suffix in _PICKLES:
         return _load_pickle(file, trust_pickle)
@@ -350,11 +352,6 @@ def load_model(
         "model must be a .sureleaf, .skops, .joblib, .pkl, .txt (LightGBM) or .json (XGBoost) "
         f"file; got {file.name!r}. Save the model in one of these formats."
     )
-
-
-def _is_ours(file: Path) -> bool:
-    with file.open("rb") as stream:
-        return stream.read(len(MODEL.magic)) == MODEL.magic
 
 
 def _load_pickle(file: Path, is_trusted: bool) -> Any:
@@ -397,7 +394,7 @@ def serve() -> None:
 
     def load() -> Packed:
         nonlocal model
-        model = _LOADERS[form](Path(path), trust)
+        model = _load(form, Path(path), trust)
         header: dict[str, Any] = {"classes": []}
         arrays: dict[str, Any] = {}
         classes = getattr(model, "classes_", None)
@@ -440,7 +437,15 @@ def _limit_memory(n_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (n_bytes, most))
 
 
-def _load_skops(file: Path, trust: Sequence[str]) -> Any:
+def _load(form: str, file: Path, trust: Sequence[str]) -> Any:
+    """Load a model with the library that wrote it."""
+    if form == "lightgbm":
+        lightgbm = optional_library("lightgbm", needed=_NEED)
+        check_lightgbm_text(file.read_bytes())
+        return lightgbm.Booster(model_file=str(file))
+    if form == "xgboost":
+        xgboost = optional_library("xgboost", needed=_NEED)
+        return xgboost.Booster(model_file=str(file))
     skops = optional_library("skops.io", needed=_NEED)
     for text in _texts_in(file):
         if text.startswith("tree\n"):
@@ -471,24 +476,6 @@ def _texts_in(file: Path) -> Iterator[str]:
             pending += node.values()
         elif isinstance(node, list):
             pending += node
-
-
-def _load_lightgbm(file: Path, trust: Sequence[str]) -> Any:
-    lightgbm = optional_library("lightgbm", needed=_NEED)
-    check_lightgbm_text(file.read_bytes())
-    return lightgbm.Booster(model_file=str(file))
-
-
-def _load_xgboost(file: Path, trust: Sequence[str]) -> Any:
-    xgboost = optional_library("xgboost", needed=_NEED)
-    return xgboost.Booster(model_file=str(file))
-
-
-_LOADERS: Final[dict[str, Callable[[Path, Sequence[str]], Any]]] = {
-    "skops": _load_skops,
-    "lightgbm": _load_lightgbm,
-    "xgboost": _load_xgboost,
-}
 
 
 # Whether the text of a LightGBM model is one that LightGBM can read. It trusts its text: it reads

@@ -93,21 +93,12 @@ def _add(command: Callable[..., None], **settings: Any) -> None:
 
 
 # In the order of the help page. Each command has a file of its name.
-_add(report.report)
-_add(fit.fit)
-_add(predict.predict)
-_add(leaves.leaves)
-_add(explain.explain)
-_add(certificate.certificate)
-_add(rank.rank)
-_add(evaluate.evaluate)
-_add(compare.compare)
-_add(curve.curve)
-_add(audit.audit)
-_add(watch.watch)
-_add(update.update)
-_add(diff.diff)
-_add(export.export)
+for _command in (
+    *(report.report, fit.fit, predict.predict, leaves.leaves, explain.explain),
+    *(certificate.certificate, rank.rank, evaluate.evaluate, compare.compare, curve.curve),
+    *(audit.audit, watch.watch, update.update, diff.diff, export.export),
+):
+    _add(_command)
 _add(plan.plan, context_settings={"allow_extra_args": True})
 # A negative number is a value, not an option.
 _add(test.test, context_settings={"ignore_unknown_options": True})

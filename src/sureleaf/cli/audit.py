@@ -10,7 +10,7 @@ import typer
 from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.cli.output import repeat_command, sha256, show, show_json
-from sureleaf.errors import InvalidArgumentError
+from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 
 if TYPE_CHECKING:
     from sureleaf.auditing import Audit, Subgroups, Where
@@ -102,9 +102,15 @@ def audit(
         "classes": None if labels is None else options.read_class_list(labels, known),
         "cost": None if classes.cost is None else options.read_cost(classes.cost, known),
         "positive": options.read_label(classes.positive, known),
+        "sample_weight": question.weights,
+        "groups": question.groups,
     }
-    wanted = {"rows": rows, "level": level, "confidence": confidence}
-    result, *others = _audit_all(loaded, question, **settings, **wanted)
+    settings |= {"rows": rows, "level": level, "confidence": confidence}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingRowsWarning)  # the answer says it
+        result, *others = [
+            auditing.audit(one, question.X, question.y, **settings) for one in loaded
+        ]
     n_left_out = question.n_left_out + result.audited.n_unlabelled
     segments = result.where(of, random_state=0) if where else None
     subgroups = result.by(*by, of=of) if by else None
@@ -126,21 +132,13 @@ def audit(
         write_audit(document, output)
     answer = audit_answer(result, target, where=segments, comparison=comparison)
     if as_json:
-        _echo(result, answer)
+        advice = f" {_ADVICE}" if result.looks_seen else ""
+        for sentence in answer.sentences:
+            if sentence.topic in ("training", "remark"):
+                typer.echo(f"sureleaf: note: {sentence.text}{advice}", err=True)
         show_json(dict(document))
     else:
         _show(result, answer, segments, subgroups, n_left_out, output)
-
-
-def _audit_all(models: list[Any], question: "Question", **settings: Any) -> "list[Audit]":
-    """Audit all models on the same rows; what is said about these rows is in the answer."""
-    from sureleaf import auditing
-    from sureleaf.errors import TrainingRowsWarning
-
-    settings |= {"sample_weight": question.weights, "groups": question.groups}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TrainingRowsWarning)
-        return [auditing.audit(one, question.X, question.y, **settings) for one in models]
 
 
 def _show(
@@ -166,14 +164,6 @@ def _show(
 
 
 _ADVICE = "If these are its training rows, give --rows training."
-
-
-def _echo(result: "Audit", answer: "AuditAnswer") -> None:
-    """Print beside JSON what the text of an audit says about its rows."""
-    advice = f" {_ADVICE}" if result.looks_seen else ""
-    for sentence in answer.sentences:
-        if sentence.topic in ("training", "remark"):
-            typer.echo(f"sureleaf: note: {sentence.text}{advice}", err=True)
 
 
 def _read_in_memory(

@@ -10,8 +10,6 @@ from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = ["diff"]
-
 
 @options.with_options(
     old=typer.Argument(help="The old tree, saved by sureleaf fit.", metavar="OLD"),

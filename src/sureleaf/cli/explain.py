@@ -6,8 +6,6 @@ from sureleaf.cli import options
 from sureleaf.cli.options import column, option
 from sureleaf.cli.output import show, show_json
 
-__all__ = ["explain"]
-
 SHOWN_ROWS = 10
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 
 if TYPE_CHECKING:
@@ -23,14 +24,14 @@ StudyFile = Annotated[
 ]
 StoreUrl = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Where results are kept: a file, or postgresql+psycopg://user@host/database.",
         "--store",
         metavar="URL",
-        help="Where results are kept: a file, or postgresql+psycopg://user@host/database.",
-        show_default="STUDY.db beside the study",
+        default="STUDY.db beside the study",
     ),
 ]
-Retry = Annotated[bool, typer.Option("--retry-failed", help="Compute failed fits again.")]
+Retry = Annotated[bool, option("Compute failed fits again.", "--retry-failed")]
 
 
 def _store(study_file: Path, url: str | None, *, create: bool = False) -> "Store":
@@ -168,8 +169,7 @@ def report(
     study_file: StudyFile,
     store: StoreUrl = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="PAGE", help="The page to write."),
+        Path | None, option("The page to write.", "--output", "-o", metavar="PAGE")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:

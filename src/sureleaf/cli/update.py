@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from sureleaf.estimators import TreeClassifier
     from sureleaf.monitoring import Diff, Regrowth
 
-__all__ = ["update"]
-
 
 @options.with_options(
     output=option("File to save the updated tree to.", "-o", metavar="FILE", default="not saved"),

@@ -12,8 +12,6 @@ from sureleaf.cli.output import sha256, show, show_json
 if TYPE_CHECKING:
     from sureleaf.monitoring import Watch
 
-__all__ = ["watch"]
-
 
 @options.with_options(
     data=typer.Argument(

@@ -71,7 +71,11 @@ def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> li
             lines, tooltip = _leaf_text(view, node, labels, levels)
             tooltip += "; flagged: do not rely on it" if node in flagged else ""
         else:
-            lines, tooltip = _inner_text(view, node, test)
+            column = view.column(test)
+            lines = (_shortened(column.name),)
+            tests = " | ".join(branch_tests(view.model.tree, node, column))
+            rows = _rows_text(float(view.model.tree.class_counts[node].sum()))
+            tooltip = f"{column.name}: {tests}; {rows}"
         texts.append(
             NodeText(
                 node,
@@ -85,13 +89,6 @@ def node_texts(estimator: Any, form: str, *, computes_levels: bool = True) -> li
             )
         )
     return texts
-
-
-def _inner_text(view: TreeView, node: int, test: NodeTest) -> tuple[tuple[str, ...], str]:
-    column, tree = view.column(test), view.model.tree
-    tests = " | ".join(branch_tests(tree, node, column))
-    rows = _rows_text(float(tree.class_counts[node].sum()))
-    return (_shortened(column.name),), f"{column.name}: {tests}; {rows}"
 
 
 def _leaf_text(
@@ -278,7 +275,7 @@ class TreeDrawing:
     """The layout of a drawing of a tree."""
 
     boxes: tuple[_Box, ...]  # one per node
-    labels: tuple[str, ...]  # the classes, for the legend
+    legend: tuple[tuple[str, float, int], ...]  # of each class: its label, left end and line
     width: float
     height: float
 
@@ -297,7 +294,7 @@ class TreeDrawing:
                 f'role="img" font-family="Helvetica, Arial, sans-serif" font-size="{_FONT:g}">',
                 f"<title>Decision tree of {leaves_in_words(n_leaves)}</title>",
                 f'<rect width="{self.width:.0f}" height="{self.height:.0f}" fill="#ffffff"/>',
-                *_svg_legend(self.labels),
+                *(_svg_class(index, *entry) for index, entry in enumerate(self.legend)),
                 *edges,
                 *(_svg_box(box) for box in self.boxes),
                 "</svg>\n",
@@ -339,9 +336,16 @@ def draw_tree(
     depths = model.tree.node_depth
     if max_leaves is not None and model.tree.n_leaves > max_leaves:
         texts, depths = _top_of(texts, model.tree, max_leaves)
-    labels = tuple(label_texts(model.classes))
-    legend = _legend_positions(labels)
-    middle = _middles(texts, _MARGIN + _LEGEND_LINE * (1 + legend[-1][1]))
+    legend, right = [], 0.0
+    left_end, line = _MARGIN, 0
+    for label in map(_shortened, label_texts(model.classes)):
+        width = _text_width(label, _FONT) + 40
+        if left_end > _MARGIN and left_end + width > _LEGEND_WIDTH:
+            left_end, line = _MARGIN, line + 1
+        legend.append((label, left_end, line))
+        left_end += width
+        right = max(right, left_end)
+    middle = _middles(texts, _MARGIN + _LEGEND_LINE * (1 + line))
     depth = depths.tolist()
     by_depth: list[list[NodeText]] = [[] for _ in range(max(depth) + 1)]
     for text, level in zip(texts, depth, strict=True):
@@ -354,13 +358,10 @@ def draw_tree(
         _Box(text, left[level], middle[text.node], _box_width(text))
         for text, level in zip(texts, depth, strict=True)
     )
-    legend_right = max(
-        x + _legend_entry_width(label) for (x, _), label in zip(legend, labels, strict=True)
-    )
     return TreeDrawing(
         boxes,
-        labels,
-        max(legend_right, *(box.right for box in boxes)) + _MARGIN,
+        tuple(legend),
+        max(right, *(box.right for box in boxes)) + _MARGIN,
         max(middle) + _LINE / 2 + _MARGIN,
     )
 
@@ -392,11 +393,8 @@ def _top_of(
 def _middles(texts: list[NodeText], top: float) -> list[float]:
     """Return vertical positions: leaves in order, other nodes midway between their branches."""
     middle = [0.0] * len(texts)
-    n_leaves = 0
-    for text in texts:
-        if not text.children:
-            middle[text.node] = top + _LINE / 2 + _LINE * n_leaves
-            n_leaves += 1
+    for line, leaf in enumerate(text for text in texts if not text.children):
+        middle[leaf.node] = top + _LINE / 2 + _LINE * line
     for text in reversed(texts):
         if text.children:
             middle[text.node] = (middle[text.children[0]] + middle[text.children[-1]]) / 2
@@ -415,34 +413,14 @@ def _text_width(text: str, font: float) -> float:
     return units * font
 
 
-def _legend_entry_width(label: str) -> float:
-    return _text_width(_shortened(label), _FONT) + 40
-
-
-def _legend_positions(labels: tuple[str, ...]) -> list[tuple[float, int]]:
-    """Return the left end and the line of each entry of the legend."""
-    positions, left, line = [], _MARGIN, 0
-    for label in labels:
-        width = _legend_entry_width(label)
-        if left > _MARGIN and left + width > _LEGEND_WIDTH:
-            left, line = _MARGIN, line + 1
-        positions.append((left, line))
-        left += width
-    return positions
-
-
-def _svg_legend(labels: tuple[str, ...]) -> list[str]:
-    entries = []
-    positions = _legend_positions(labels)
-    for index, ((left, line), label) in enumerate(zip(positions, labels, strict=True)):
-        y = _MARGIN + _LEGEND_LINE * line
-        entries.append(
-            f'<rect x="{left:.1f}" y="{y:.1f}" width="13" height="13" rx="3" '
-            f'fill="{_class_colour(index)}"/>'
-            f'<text x="{left + 19:.1f}" y="{y + 11:.1f}" fill="{_INK}">'
-            f"{_xml(_shortened(label))}</text>"
-        )
-    return entries
+def _svg_class(index: int, label: str, left: float, line: int) -> str:
+    """Draw the entry of a class in the legend."""
+    y = _MARGIN + _LEGEND_LINE * line
+    return (
+        f'<rect x="{left:.1f}" y="{y:.1f}" width="13" height="13" rx="3" '
+        f'fill="{_class_colour(index)}"/>'
+        f'<text x="{left + 19:.1f}" y="{y + 11:.1f}" fill="{_INK}">{_xml(label)}</text>'
+    )
 
 
 def _svg_edges(box: _Box, children: list[_Box]) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 import sureleaf
 from sureleaf.exports.tree_view import TreeView, plain_labels, printable, view_tree
-from sureleaf.table import Column
 from sureleaf.tree.structure import leaves_in_words
 
 _HEAD: Final = '''"""A decision tree of {leaves}, written by sureleaf {version}.
@@ -191,7 +190,11 @@ def to_python(model: Any) -> str:
         # Within a docstring, a name must neither end it nor be an escape sequence.
         example=example.replace("\\", "\\\\").replace('"', '\\"'),
         classes=_literal(plain_labels(fitted.classes)),
-        columns="\n".join(f"    {_literal(column.name)}: {_kind(column)}," for column in columns),
+        columns="\n".join(
+            f"    {_literal(one.name)}: "
+            f"{_literal(set(one.categories)) if one.is_coded else repr(one.temporal or 'number')},"
+            for one in columns
+        ),
         listed="categorical and each tested" if fitted.unseen == "error" else "tested",
         unseen=_UNSEEN[fitted.unseen],
         stops=fitted.unseen == "stop",
@@ -200,12 +203,6 @@ def to_python(model: Any) -> str:
         nodes="\n".join(_node(view, node) for node in range(fitted.tree.n_nodes)),
     )
     return head + _PREDICT_PROBA + (_PREDICT if rule is None else _DECIDE) + _READING
-
-
-def _kind(column: Column) -> str:
-    if column.is_coded:
-        return _literal(set(column.categories)) if column.categories else "set()"
-    return repr(column.temporal or "number")
 
 
 def _node(view: TreeView, node: int) -> str:
@@ -242,7 +239,7 @@ def _literal(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))})"
     if isinstance(value, set):
-        return f"{{{', '.join(map(_literal, sorted(value)))}}}"
+        return f"{{{', '.join(map(_literal, sorted(value)))}}}" if value else "set()"
     if isinstance(value, dict):
         entries = (f"{_literal(key)}: {_literal(entry)}" for key, entry in value.items())
         return f"{{{', '.join(entries)}}}"

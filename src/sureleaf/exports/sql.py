@@ -301,9 +301,6 @@ class _Query:
         test = self.view.tests.get(node)
         return self.model.unseen == "stop" and test is not None and test.threshold is None
 
-    def _with_steps(self) -> list[str]:
-        return [f"{name} AS{self.dialect.materialized} (\n{body}\n)" for name, body in self.steps]
-
     def _select(self, values: Sequence[str], source: str, of: str = "") -> str:
         """Return the SELECT of the kept columns, the prediction and the probabilities."""
         name_of = self.dialect.name_of
@@ -316,12 +313,14 @@ class _Query:
         listed = ",\n  ".join([*kept, *named])
         return f"SELECT\n  {listed}\nFROM {source}"
 
-    def _joined(self, parts: list[str], result: str) -> str:
+    def _written(self, result: str, *tables: str) -> str:
+        """Return the query of all steps, further tables and the result."""
         title = (
             f"-- A decision tree of {leaves_in_words(self.model.tree.n_leaves)}, written by "
             f"sureleaf {sureleaf.__version__} for {self.dialect.name}."
         )
-        listed = ",\n".join(parts)
+        steps = [f"{name} AS{self.dialect.materialized} (\n{body}\n)" for name, body in self.steps]
+        listed = ",\n".join([*steps, *tables])
         return f"{title}\nWITH {listed}\n{result}\n"
 
 
@@ -331,7 +330,7 @@ class _PathQuery(_Query):
     def text(self) -> str:
         self._encode("0 AS node")
         self._find_nodes()
-        return self._joined([*self._with_steps(), self._ends()], self._result())
+        return self._written(self._result(), self._ends())
 
     def _find_nodes(self) -> None:
         """Add the steps that find the node of each row."""
@@ -413,7 +412,7 @@ class _ShareQuery(_Query):
     def text(self) -> str:
         self._encode(f"{self.dialect.number(1.0)} AS w0")
         self.add_sums()
-        return self._joined(self._with_steps(), self._result())
+        return self._written(self._result())
 
     def add_sums(self) -> None:
         """Add the steps from the share 1 of the root to the probability of each class."""
@@ -580,7 +579,7 @@ class _MixedQuery(_PathQuery):
         shares.add_sums()
         key = ["r"] if self.dialect.numbers_rows else [f"k{i}" for i in range(len(self.keep))]
         self._step([*key, f"{shares.choice()} AS prediction", *self.sums])
-        return self._joined([*self._with_steps(), self._ends()], self._result())
+        return self._written(self._result(), self._ends())
 
     def _result(self) -> str:
         found, mixed = self.found, self.steps[-1][0]

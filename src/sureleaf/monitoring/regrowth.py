@@ -159,11 +159,12 @@ def keep_or_regrow(  # noqa: PLR0913 - one question, named options
     for k in range(n_folds):
         test, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         updated = with_counts(model, rows.with_weights(rows.row_weights * (fold != k)))
-        decided = updated.decide(updated.predict_proba(rows.table[test]))
-        kept[test] = decided
+        kept[test] = updated.decide(updated.predict_proba(rows.table[test]))
         grown_on = np.concatenate([np.arange(n_old), n_old + rest])
         new = clone(template).fit(table[grown_on], labels[grown_on])
-        regrown[test] = _codes(new, table[n_old + test], model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenCategoryWarning)  # a category of this fold alone
+            regrown[test] = np.searchsorted(model.classes, new.predict(table[n_old + test]))
         facts.append(SplitFacts(0, k, len(rest), len(test)))
     order = np.argsort(fold, kind="stable")
     evaluations = [
@@ -240,12 +241,3 @@ def _join(old: Any, new: Any) -> Any:
     # Columns of two files may differ in their type: whole numbers in one, fractions in another.
     tables = [without_dictionaries(one.to_arrow()) for one in frames]
     return pa.concat_tables(tables, promote_options="permissive")
-
-
-def _codes(tree: TreeClassifier, table: EncodedTable, model: TreeModel) -> NDArray[np.int64]:
-    """Return the decisions of a tree as codes of the classes of a model."""
-    code_of = {label: code for code, label in enumerate(model.classes.tolist())}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenCategoryWarning)  # a category of this fold alone
-        predicted = tree.predict(table)
-    return np.array([code_of[label] for label in predicted.tolist()], dtype=np.int64)

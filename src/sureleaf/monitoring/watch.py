@@ -239,31 +239,24 @@ def promise_of(model: TreeModel, alpha: float) -> Promise:
     n = float(model.node_rows[0])
     share = counts.n / counts.n.sum()
     whole, n_whole = float(share @ own), model.rows_known_by() or n
-    rivals = np.asarray(part / 8 / max(n_classes - 1, 1))
-    of_rows = clopper_pearson_limits(share * n, np.full(n_leaves, n), np.asarray(part / 8))
+    least_whole = min(whole, float(share @ seen[decided]))
     rare = rare_shares(model)
+
+    def limits(shares: Any, rows: Any, tail: float) -> tuple[FloatArray, FloatArray]:
+        return clopper_pearson_limits(np.asarray(shares * rows), np.asarray(rows), np.asarray(tail))
+
+    of_rows = limits(share, n, part / 8)
+    rivals = max(n_classes - 1, 1)
     return Promise(
         classes=classes,
-        most=clopper_pearson_limits(
-            np.maximum(classes, seen) * trials[:, np.newaxis],
-            np.tile(trials[:, np.newaxis], n_classes),
-            rivals,
-        )[1],
+        most=limits(np.maximum(classes, seen), trials[:, np.newaxis], part / 8 / rivals)[1],
         accuracy=own,
-        least=clopper_pearson_limits(
-            np.minimum(own, seen[decided]) * trials, trials, np.asarray(part / 4)
-        )[0],
+        least=limits(np.minimum(own, seen[decided]), trials, part / 4)[0],
         share=share,
         fewest_share=np.maximum(of_rows[0] - rare, 0.0),
         largest_share=np.minimum(of_rows[1] + rare, 1.0),
         whole=whole,
-        whole_least=float(
-            clopper_pearson_limits(
-                np.asarray(min(whole, float(share @ seen[decided])) * n_whole),
-                np.asarray(n_whole),
-                np.asarray(alpha / 16),
-            )[0]
-        ),
+        whole_least=float(limits(least_whole, n_whole, alpha / 16)[0]),
     )
 
 
