@@ -176,6 +176,15 @@ class AuditedRows:
         """Return the same rows for a model that always predicts one class."""
         return replace(self, predicted=np.full(len(self.codes), code, dtype=np.intp))
 
+    def counts(self, shares: sp.csr_array) -> FloatArray:
+        """Count the rows of each class in each leaf or bin, by their shares and weights."""
+        n_rows = len(self.codes)
+        of_row = self.codes, np.arange(n_rows)
+        indicator = sp.csr_array(
+            (row_weights(self.weights, n_rows), of_row), shape=(len(self.classes), n_rows)
+        )
+        return np.ascontiguousarray((indicator @ shares).toarray().T, dtype=np.float64)
+
     def effective(self, shares: sp.csr_array) -> FloatArray | None:
         """Return how many rows of equal weight tell as much as those of each leaf or bin.
 

@@ -765,9 +765,7 @@ def _audit_leaves(
     trees: list[TreeLeaves], audited: AuditedRows, request: _Request
 ) -> AuditedLeaves:
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
-    counts = np.concatenate(
-        [tree.class_counts(audited.codes, len(audited.classes), audited.weights) for tree in trees]
-    )
+    counts = np.concatenate([audited.counts(tree.shares) for tree in trees])
     known = [one for tree in trees if (one := audited.effective(tree.shares)) is not None]
     probabilities = np.concatenate([tree.probabilities for tree in trees])
     predicted = np.concatenate(
@@ -789,10 +787,9 @@ def _audit_leaves(
 
 def _audit_bins(audited: AuditedRows, n_bins: int, request: _Request) -> AuditedBins:
     bins = probability_bins(audited.predicted, audited.stated, n_bins, audited.weights)
-    counts = bins.class_counts(audited.codes, len(audited.classes), audited.weights)
     n_rows = len(audited.codes)
-    inside = sp.csr_array((np.ones(n_rows), (np.arange(n_rows), bins.bin_of_row)))
-    effective = audited.effective(inside)
+    inside = sp.csr_array((np.ones(n_rows), bins.bin_of_row, np.arange(n_rows + 1)))
+    counts, effective = audited.counts(inside), audited.effective(inside)
     return AuditedBins(
         stated_from=bins.stated_from,
         stated_to=bins.stated_to,

@@ -241,22 +241,19 @@ def _booster_library(model: object) -> str | None:
 
 
 def _booster_output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
-    names, n_columns = _booster_columns(model)
+    if _booster_library(model) == "xgboost":
+        names, n_columns = model.feature_names, int(model.num_features())
+    else:
+        names = list(model.feature_name())
+        n_columns = len(names)
+        if names == [f"Column_{index}" for index in range(n_columns)]:  # of a booster without names
+            names = None
     rows = _text_as_categories(select_columns(X, names, n_columns, takes_text=False))
     raw = _call(model, lambda: _booster_probabilities(model, rows))
     labels = _classes(None, classes, raw.shape[1])
     probabilities = check_probabilities(raw, len(labels))
     name = f"{_booster_library(model)} Booster"
     return ModelOutput(name, labels, predicted_class(probabilities), probabilities, [])
-
-
-def _booster_columns(model: Any) -> tuple[list[str] | None, int]:
-    """Return the names of the columns, None if they have no names, and their number."""
-    if _booster_library(model) == "xgboost":
-        return model.feature_names, int(model.num_features())
-    names = list(model.feature_name())
-    default_names = [f"Column_{index}" for index in range(len(names))]
-    return None if names == default_names else names, len(names)
 
 
 def _booster_probabilities(model: Any, X: Any) -> NDArray[np.float64]:

@@ -220,23 +220,23 @@ def segment_family(table: EncodedTable, stated: FloatArray) -> SegmentFamily:
     if not columns:
         return SegmentFamily((), n_rows)
     one = np.ones((n_rows, 1))
+
+    def block(left: _Conditions, right: _Conditions | None = None) -> _Block:
+        """Return the segments of these conditions that are neither too small nor too large."""
+        every = np.ones((len(left.texts), 1 if right is None else len(right.texts)), dtype=bool)
+        whole = _Block(left, right, every)
+        n = whole.sums(one)[..., 0]
+        return replace(whole, is_chosen=(n >= least) & (n <= MAX_SHARE * n_rows))
+
     everything = _Conditions(np.zeros(n_rows, dtype=np.intp), np.ones((1, 1)), ("all rows",))
     blocks = [_Block(everything, None, np.ones((1, 1), dtype=bool))]
-    for own in [*columns, *(_ranges(own, least) for own in columns)]:
-        if own is not None:
-            whole = _Block(own, None, np.ones((len(own.texts), 1), dtype=bool))
-            is_part = whole.sums(one)[..., 0] <= MAX_SHARE * n_rows
-            blocks.append(replace(whole, is_chosen=is_part))
+    ranges = [_ranges(own, least) for own in columns]
+    blocks += [block(own) for own in [*columns, *ranges] if own is not None]
     spread = [-_spread(own, stated) for own in columns]
     chosen = sorted(np.argsort(spread, kind="stable")[:MAX_PAIRED].tolist())
     paired = [coarse_columns[i] for i in chosen]
-    for i, left in enumerate(paired):
-        for right in paired[:i]:
-            whole = _Block(left, right, np.ones((len(left.texts), len(right.texts)), dtype=bool))
-            n = whole.sums(one)[..., 0]
-            is_chosen = (n >= least) & (n <= MAX_SHARE * n_rows)
-            if is_chosen.any():
-                blocks.append(replace(whole, is_chosen=is_chosen))
+    pairs = (block(left, right) for i, left in enumerate(paired) for right in paired[:i])
+    blocks += [pair for pair in pairs if pair.is_chosen.any()]
     return SegmentFamily(tuple(blocks), n_rows)
 
 
@@ -376,14 +376,12 @@ def search(family: SegmentFamily, errors: Errors, *, level: float, seed: int = 0
     remaining = errors.residuals
     while len(beyond_chance) < MAX_FOUND and len(explained) < MAX_OPEN:
         taken = [one.rows for one in [*beyond_chance, *explained]]
-        candidate = _farthest(family, errors, remaining, critical, taken, beyond=not explained)
+        known = (family, errors, remaining, critical, taken)
+        candidate = None if explained else _farthest(*known, beyond=True)
+        # If nothing beyond chance is left, the segments are open from here on.
+        candidate = candidate or _farthest(*known, beyond=False)
         if candidate is None:
-            if explained or not family.blocks:
-                break
-            # Nothing beyond chance is left: from here on, the segments are open.
-            candidate = _farthest(family, errors, remaining, critical, taken, beyond=False)
-            if candidate is None:
-                break
+            break
         result = _result(errors, candidate, best, critical, level)
         if result.p_value <= 1 - level + 1e-12:
             beyond_chance.append(result)
@@ -436,7 +434,8 @@ def _statistics(
     if squares is None and errors.expected is None:
         squares = residuals**2
     for block in family.blocks:
-        total, squared, stated = (part[..., np.newaxis] for part in _parts(block.sums(constants)))
+        parts = np.moveaxis(block.sums(constants), -1, 0)
+        total, squared, stated = (part[..., np.newaxis] for part in parts)
         sums = block.sums(residuals)
         if squares is None:
             variance = np.broadcast_to(stated * (1 - total / w.sum()), sums.shape)
@@ -450,10 +449,6 @@ def _statistics(
         z = np.zeros(sums.shape)
         np.divide(sums, np.sqrt(variance, where=usable, out=z), where=usable, out=z)
         yield block, np.abs(z) if errors.sign == 0 else z * errors.sign, variance
-
-
-def _parts(sums: FloatArray) -> tuple[FloatArray, ...]:
-    return tuple(sums[..., k] for k in range(sums.shape[-1]))
 
 
 def _simulated_best(
@@ -515,7 +510,7 @@ def _farthest(
     lines = np.column_stack([errors.residuals, remaining])
     for block, z, variance in _statistics(family, errors, lines):
         bound = critical[block.n_conditions]
-        own, left = _parts(z)
+        own, left = np.moveaxis(z, -1, 0)
         score = left - bound - SIMPLER * (block.n_conditions - 1)
         if beyond:
             score = np.where((own > bound) & (left > bound), score, -np.inf)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import BaseDecisionTree
 
-from sureleaf.arguments import row_weights
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
@@ -48,16 +47,6 @@ class TreeLeaves:
         rule = joined.structure.rules(has_missing)[joined.leaf]
         return replace(joined, rule=rule, has_missing=has_missing)
 
-    def class_counts(
-        self, codes: NDArray[np.int64], n_classes: int, weights: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Count the rows of each class in each leaf, given class code and weight of each row."""
-        n_rows = len(codes)
-        each = row_weights(weights, n_rows)
-        indicator = sp.csr_array((each, (codes, np.arange(n_rows))), shape=(n_classes, n_rows))
-        counts: NDArray[np.float64] = (indicator @ self.shares).toarray().T
-        return np.ascontiguousarray(counts, dtype=np.float64)
-
 
 def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list[TreeLeaves]:
     """Return the leaves of every tree of a model; nothing if it is not made of voting trees.
@@ -85,9 +74,17 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
             _sklearn_leaves(tree, leaf_of_row[:, i], codes, n_classes)
             for i, tree in enumerate(model.estimators_)
         ]
-    if isinstance(model, BaggingClassifier):
-        return _bagging_leaves(model, X, n_classes)
-    return []
+    if not isinstance(model, BaggingClassifier):
+        return []
+    if not all(isinstance(member, BaseDecisionTree) for member in model.estimators_):
+        return []
+    rows = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    trees = []
+    for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+        leaf_of_row = np.asarray(member.apply(rows[:, columns]))
+        codes = np.asarray(member.classes_, dtype=np.intp)  # a bag may lack some of the classes
+        trees.append(_sklearn_leaves(member, leaf_of_row, codes, n_classes))
+    return trees
 
 
 def _sureleaf_leaves(model: TreeModel, X: Any) -> TreeLeaves:
@@ -113,18 +110,6 @@ def _sklearn_leaves(
     )
     n_training = tree.n_node_samples[leaf].astype(float)
     return TreeLeaves(leaf, probabilities, shares, None, n_training)
-
-
-def _bagging_leaves(model: Any, X: Any, n_classes: int) -> list[TreeLeaves]:
-    if not all(isinstance(member, BaseDecisionTree) for member in model.estimators_):
-        return []
-    rows = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    trees = []
-    for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
-        leaf_of_row = np.asarray(member.apply(rows[:, columns]))
-        codes = np.asarray(member.classes_, dtype=np.intp)  # a bag may lack some of the classes
-        trees.append(_sklearn_leaves(member, leaf_of_row, codes, n_classes))
-    return trees
 
 
 @dataclass(frozen=True, eq=False)

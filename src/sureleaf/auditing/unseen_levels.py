@@ -196,14 +196,6 @@ class ProbabilityBins:
     stated_from: FloatArray
     stated_to: FloatArray
 
-    def class_counts(
-        self, codes: NDArray[np.int64], n_classes: int, weights: FloatArray | None = None
-    ) -> FloatArray:
-        """Count the rows of each class in each bin, given class code and weight of each row."""
-        n_cells = len(self.predicted) * n_classes
-        cells = np.bincount(self.bin_of_row * n_classes + codes, weights, minlength=n_cells)
-        return cells.reshape(-1, n_classes).astype(np.float64)
-
 
 def probability_bins(
     predicted: NDArray[np.intp],

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
         "Compare with another fitted model on the same rows.", metavar="MODEL", default="none"
     ),
     measure=option(
-        "The measure of --against, such as auc or nce.",
-        default="cost with costs, else accuracy",
+        "The measure of --against, such as auc or nce.", default="cost with costs, else accuracy"
     ),
     batches=option(
         "Read the file in batches, because it is larger than memory. A folder is always read in "

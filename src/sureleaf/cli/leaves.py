@@ -130,9 +130,7 @@ def _show_guaranteed(
     from sureleaf.commands import json_values, terminal
 
     options.check_held_out(
-        model,
-        "--guarantee",
-        "Fit it with --levels-from honest, which sets half of the rows aside.",
+        model, "--guarantee", "Fit it with --levels-from honest, which sets half of the rows aside."
     )
     leaf_table = model.leaves(**levels, guarantee=guarantee)
     of_all = (model.model_.held_out.n_grown, levels["level"], levels["confidence"])

@@ -1,9 +1,8 @@
 """``sureleaf predict``: predict the rows of a file with a saved model."""
 
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import typer
 
@@ -62,6 +61,7 @@ def predict(
     """
     from sureleaf.commands import predictions
     from sureleaf.estimators import load
+    from sureleaf.files.atomic_write import atomic_write
     from sureleaf.table.row_stream import stream_rows
 
     to_stdout = str(output) == "-"
@@ -79,7 +79,7 @@ def predict(
     kept = list(dict.fromkeys(keep or []))
     exact = predictions.columns_of_large_integers(loaded)
     rows = stream_rows(data, loaded.schema_, keep=kept, exact=exact, csv=table.csv)
-    with _open_output(output) as file:
+    with standard_output() if to_stdout else atomic_write(output) as file:
         summary = predictions.write_predictions(
             loaded,
             rows,
@@ -107,14 +107,6 @@ def _read_sets(model: Any, alpha: float) -> Any:
             "leaves in common. Leave it out."
         )
     options.check_held_out(
-        model,
-        "--alpha",
-        "Fit it with --levels-from honest, which sets half of the rows aside.",
+        model, "--alpha", "Fit it with --levels-from honest, which sets half of the rows aside."
     )
     return model.model_.node_sets(alpha, "leaf")
-
-
-def _open_output(output: Path) -> AbstractContextManager[BinaryIO]:
-    from sureleaf.files.atomic_write import atomic_write
-
-    return standard_output() if str(output) == "-" else atomic_write(output)

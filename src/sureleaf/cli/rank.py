@@ -27,10 +27,7 @@ def rank(
 
     question = table.read(data, target)
     ranking = rank_columns(
-        question.X,
-        question.y,
-        levels_from="training" if training else "cross_fit",
-        random_state=0,
+        question.X, question.y, levels_from="training" if training else "cross_fit", random_state=0
     )
     if as_json:
         show_json(json_values.ranking_values(ranking))

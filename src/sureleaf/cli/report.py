@@ -136,10 +136,7 @@ def _tree(model: str | None, tree: "TreeOptions", X: Any) -> Any:
 
 
 def page_path(
-    data: Path,
-    output: Path | None,
-    as_json: Path | None,
-    *also_read: str | None,
+    data: Path, output: Path | None, as_json: Path | None, *also_read: str | None
 ) -> Path | None:
     """Return the file of the page; None if only JSON is requested."""
     if output is None and as_json is None:

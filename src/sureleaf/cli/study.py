@@ -135,11 +135,7 @@ def status(study_file: StudyFile, store: StoreUrl = None, as_json: options.AsJso
 
 
 @study.command()
-def verify(
-    study_file: StudyFile,
-    store: StoreUrl = None,
-    as_json: options.AsJson = False,
-) -> None:
+def verify(study_file: StudyFile, store: StoreUrl = None, as_json: options.AsJson = False) -> None:
     """Compute 20 of the fits again and compare every bit; exit with 1 if one differs.
 
     For example:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 @options.with_options(
     data=typer.Argument(
-        help="New rows; without them, what is known so far.",
-        metavar="[DATA]",
-        show_default="none",
+        help="New rows; without them, what is known so far.", metavar="[DATA]", show_default="none"
     ),
     state=option("What was counted so far; it is made if it does not exist.", metavar="FILE"),
     output=option("Write an HTML page, too, such as watch.html.", "-o", metavar="FILE"),
