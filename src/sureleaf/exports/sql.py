@@ -123,12 +123,6 @@ class Conditions:
         """Return the condition that a row stops at the test for an unseen category."""
         return _among(f"v{test.column_index}", self._unknown(test))
 
-    @property
-    def each_row_has_one_end(self) -> bool:
-        """Whether no row takes several branches of a test."""
-        tests = self.view.tests.values()
-        return not any(self.takes_several(test) for test in tests)
-
     def passes(self, test: NodeTest) -> str:
         """Return the condition that a row does not stop at the test for an unseen category."""
         codes = ", ".join(map(str, self._unknown(test)))
@@ -233,10 +227,11 @@ def to_sql(
         )
     conditions = Conditions(view_tree(model, "SQL"), DIALECTS[dialect])
     _check_names(keep, conditions)
+    view = conditions.view
     form: type[_Query] = _MixedQuery
-    if conditions.each_row_has_one_end:
+    if not any(conditions.takes_several(test) for test in view.tests.values()):
         form = _PathQuery
-    elif conditions.view.model.tree.n_leaves <= _FEW_LEAVES:
+    elif view.model.tree.n_leaves <= _FEW_LEAVES:
         form = _ShareQuery
     return form(conditions, table, tuple(keep)).text()
 

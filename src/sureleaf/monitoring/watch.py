@@ -754,7 +754,7 @@ class Watch:
         right = every[np.arange(n_leaves), self.decisions]
         low, high = confidence_sequence(right, n, self.alpha / 4 / n_leaves)
         since = {
-            name: np.array([self._since(name, leaf) for leaf in range(n_leaves)])
+            f"{name}_since": np.array([self._since(name, leaf) for leaf in range(n_leaves)])
             for name in ("decision", "accuracy", "share")
         }
         verdicts = [self._verdict(leaf) for leaf in range(n_leaves)]
@@ -778,9 +778,7 @@ class Watch:
             promised_low=promise.least,
             share=counts.rows.counts[:n_leaves] / max(counts.n_rows, 1),
             promised_share=promise.share,
-            decision_since=since["decision"],
-            accuracy_since=since["accuracy"],
-            share_since=since["share"],
+            **since,
             alarm=np.isfinite(np.column_stack(list(since.values()))).any(axis=1),
             sentence=np.full(n_leaves, "", dtype=object),
         )
