@@ -122,16 +122,7 @@ class ClusterError(SureleafError, RuntimeError):
 
 
 class FailedFitError(SureleafError, RuntimeError):
-    """The evaluated estimator failed on every split, so there is no result to report.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> sureleaf.evaluate(SVC(C=-1.0), [[1], [2]] * 20, [0, 1] * 20)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    sureleaf.errors.FailedFitError: SVC(C=-1.0) failed on every one of 10 splits...
-    """
+    """The evaluated estimator failed on every split, so there is no result to report."""
 
 
 class MissingPackageError(SureleafError, ImportError):

@@ -53,16 +53,7 @@ def visible(text: object, *, keep: str = "", json: bool = False) -> str:
 
 
 class TextDisplay:
-    """Gives a result with a readable ``str`` the same text in a notebook.
-
-    Examples
-    --------
-    >>> class Two(TextDisplay):
-    ...     def __str__(self):
-    ...         return "1 < 2"
-    >>> Two()._repr_html_()
-    '<pre>1 &lt; 2</pre>'
-    """
+    """Gives a result with a readable ``str`` the same text in a notebook."""
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

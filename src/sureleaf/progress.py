@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -51,23 +52,23 @@ def track(
     is what is being done, in one word. `costs` are how much work each item is, relative to the
     others; by default, all are equal.
     """
+    weights = repeat(1.0) if costs is None else iter(costs)
     total_cost = total if costs is None else sum(costs)
     tell = getattr(_state, "tell", None)
     if tell is not None:
         done = 0.0
         with watched(None):
-            for index, item in enumerate(items):
+            for item in items:
                 yield item
-                done += 1.0 if costs is None else costs[index]
+                done += next(weights)
                 tell(min(1.0, done / max(total_cost, 1e-300)))
-        return
-    if not (getattr(_state, "enabled", False) if shown is None else shown):
+    elif getattr(_state, "enabled", False) if shown is None else shown:
+        with ProgressBar(what, total_cost) as bar, progress_enabled(False):
+            for item in items:
+                yield item
+                bar.advance(next(weights))
+    else:
         yield from items
-        return
-    with ProgressBar(what, total_cost) as bar, progress_enabled(False):
-        for index, item in enumerate(items):
-            yield item
-            bar.advance(1.0 if costs is None else costs[index])
 
 
 class ProgressBar:

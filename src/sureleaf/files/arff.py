@@ -13,6 +13,7 @@ dictionaries, so that categories that look like numbers stay categories.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -91,10 +92,11 @@ def read_arff(text: str, file_name: str) -> Any:
         if len(rows) * len(attributes) >= _BLOCK_CELLS:
             convert()
     convert()
-    columns = [
-        _with_dates(attribute, pa.chunked_array(block))
-        for attribute, block in zip(attributes, blocks, strict=True)
-    ]
+    columns = [pa.chunked_array(block) for block in blocks]
+    for index, attribute in enumerate(attributes):
+        if attribute.kind == "date":
+            with suppress(pa.ArrowInvalid):  # one is not written as a date: all stay text
+                columns[index] = columns[index].cast(pa.timestamp("s"))
     return pa.Table.from_arrays(columns, names=[attribute.name for attribute in attributes])
 
 
@@ -182,15 +184,3 @@ def _number(text: str) -> float:
     if "_" in text:  # Python reads 1_000 as a number
         raise ValueError(f"could not convert string to float: {text!r}")
     return float(text)
-
-
-def _with_dates(attribute: _Attribute, values: Any) -> Any:
-    """Return a column of dates as times if all of them can be read as such."""
-    import pyarrow as pa
-
-    if attribute.kind != "date":
-        return values
-    try:
-        return values.cast(pa.timestamp("s"))
-    except pa.ArrowInvalid:
-        return values

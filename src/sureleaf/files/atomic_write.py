@@ -33,14 +33,17 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     else:
         partial, file = _open_partial(path, target)
     try:
-        with _naming(path):
-            yield file
-            file.flush()
-            if partial is not None:
-                os.fsync(file.fileno())
-                if target.exists():
-                    shutil.copymode(target, partial)
-                os.replace(partial, target)
+        yield file
+        file.flush()
+        if partial is not None:
+            os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, partial)
+            os.replace(partial, target)
+    except OSError as error:
+        if error.filename is None and error.errno in DISK_FULL:
+            error.filename = str(path)  # the error of a full disk names no file
+        raise
     finally:
         with suppress(OSError):  # flushed, or given up: then a full disk was reported already
             file.close()
@@ -56,7 +59,9 @@ def _open_partial(path: Any, target: Path) -> tuple[Path, BinaryIO]:
     try:
         for old in target.parent.iterdir():
             if old.name.startswith(start) and old.name.endswith(".partial"):
-                _remove_if_abandoned(old)
+                with suppress(OSError), old.open("rb") as abandoned:
+                    if _lock(abandoned):
+                        old.unlink()
         while True:
             partial = target.with_name(f"{start}{secrets.token_hex(4)}.partial")
             file = partial.open("xb")
@@ -86,23 +91,6 @@ def _lock(file: BinaryIO) -> bool:
     except OSError:
         return False
     return True
-
-
-def _remove_if_abandoned(partial: Path) -> None:
-    with suppress(OSError), partial.open("rb") as file:
-        if _lock(file):
-            partial.unlink()
-
-
-@contextmanager
-def _naming(path: Any) -> Iterator[None]:
-    """Name the file in the error of a full disk, which otherwise names none."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and error.errno in DISK_FULL:
-            error.filename = str(path)
-        raise
 
 
 @contextmanager

@@ -122,17 +122,18 @@ def detect_dialect(text: str, csv_format: CsvFormat, file_name: str) -> CsvDiale
 
 def _detect_delimiter(text: str, known: str | None) -> tuple[str, list[list[str]]]:
     """Return the delimiter and the rows of cells that it makes."""
-    if known is not None:
-        return known, _split_cells(text, known)
-    best_rows, best_delimiter, best_score = [[""]], _DELIMITERS[0], (-1.0, 0)
-    for delimiter in _DELIMITERS:
-        rows = _split_cells(text, delimiter)
+    candidates = [
+        (delimiter, _split_cells(text, delimiter))
+        for delimiter in (_DELIMITERS if known is None else [known])
+    ]
+
+    def fit(candidate: tuple[str, list[list[str]]]) -> tuple[float, int]:
+        rows = candidate[1]
         width = len(rows[0])
         share = sum(len(row) == width for row in rows) / len(rows)
-        score = (share, width) if width > 1 else (0.0, 0)
-        if score > best_score:
-            best_rows, best_score, best_delimiter = rows, score, delimiter
-    return best_delimiter, best_rows
+        return (share, width) if width > 1 else (0.0, 0)
+
+    return max(candidates, key=fit)
 
 
 def _split_cells(text: str, delimiter: str) -> list[list[str]]:

@@ -48,7 +48,11 @@ def read_csv(source: ByteSource, csv_format: CsvFormat) -> Any:
     table = _with_thousands(table, file)
     for message in _warnings(table, file):
         warn_caller(message)
-    return _with_missing_text(table, csv_format.missing_texts)
+    for index, field in enumerate(table.schema):
+        if field.type == pa.string():
+            texts = nullify(table.column(index), csv_format.missing_texts)
+            table = table.set_column(index, field, texts)
+    return table
 
 
 class CsvText:
@@ -312,13 +316,6 @@ def _has_separator(texts: Any, separator: str) -> bool:
     return bool(pc.any(found).as_py())
 
 
-def _with_missing_text(table: Any, missing: Sequence[str]) -> Any:
-    for index, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            table = table.set_column(index, field, nullify(table.column(index), missing))
-    return table
-
-
 def nullify(texts: Any, missing: Sequence[str]) -> Any:
     """Return an Arrow array in which the texts that mean a missing value are null."""
     is_missing = pc.is_in(texts, value_set=pa.array(missing, pa.string()))
@@ -449,11 +446,19 @@ def _warnings(table: Any, file: CsvText) -> Iterator[Warning]:
     all_missing = pa.array(csv_format.missing_numbers, pa.string())
     marks = [mark for mark in _MISSING_MARKS if mark not in csv_format.missing]
     are_marks = pa.array(marks, pa.string())
+    decimal = file.dialect.decimal
+    number = rf"^[+-]?(\d+[{decimal}]?\d*|[{decimal}]\d+)([eE][+-]?\d+)?$"
     columns_of: dict[str, list[str]] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.type != "string":
             continue
-        why = _why_text(column, all_missing, file.dialect.decimal)
+        first = _without(column.slice(0, _CHECKED_ROWS), all_missing)
+        why = (
+            _why_formatted(first, decimal)
+            or _why_local_dates(first)
+            or _why_other_decimal(first, number, decimal)
+            or _why_not_numbers(first, column, all_missing, number)
+        )
         if why is not None:
             text = f"column {name!r} of {file_name} is text, because {why}"
             yield TextColumnWarning(text, name)
@@ -470,18 +475,6 @@ def _warnings(table: Any, file: CsvText) -> Iterator[Warning]:
         )
 
 
-def _why_text(column: Any, missing: Any, decimal: str) -> str | None:
-    """Say why a column is text, if its first cells show what it was meant to be."""
-    first = _without(column.slice(0, _CHECKED_ROWS), missing)
-    number = rf"^[+-]?(\d+[{decimal}]?\d*|[{decimal}]\d+)([eE][+-]?\d+)?$"
-    return (
-        _why_formatted(first, decimal)
-        or _why_local_dates(first)
-        or _why_other_decimal(first, number, decimal)
-        or _why_not_numbers(first, column, missing, number)
-    )
-
-
 def _why_formatted(first: Any, decimal: str) -> str | None:
     """Name a cell if all are numbers with separators or percent signs."""
     if not _all_match(first.slice(0, 20), r"^[+-]?[.,]?\d"):
@@ -491,7 +484,9 @@ def _why_formatted(first: Any, decimal: str) -> str | None:
     has_percents = bool(pc.any(percents).as_py())
     forms = ((".", ","), (",", "."), ("'", "."), ("'", ","), (" ", ","), (" ", "."))
     for separator, mark in forms:
-        found = pc.match_substring_regex(bare, _separated(separator, decimal))
+        # A separator that is the decimal mark here must have the other mark behind it.
+        behind = "[.,]" if separator == decimal else ""
+        found = pc.match_substring_regex(bare, rf"\d[{_SEPARATORS[separator]}]\d{{3}}{behind}")
         if not pc.any(found).as_py() or not _all_match(bare, _thousands_pattern(separator, mark)):
             continue
         if not has_percents:
@@ -504,13 +499,6 @@ def _why_formatted(first: Any, decimal: str) -> str | None:
             return None
     cell = first.filter(percents)[0].as_py()
     return f"{cell!r} has a percent sign; remove the signs from the file to read numbers"
-
-
-def _separated(separator: str, decimal: str) -> str:
-    """Return the pattern of numbers in which a separator cannot be the decimal mark."""
-    if separator == decimal:
-        return rf"\d[{separator}]\d{{3}}[.,]"
-    return rf"\d[{_SEPARATORS[separator]}]\d{{3}}"
 
 
 def _why_local_dates(first: Any) -> str | None:

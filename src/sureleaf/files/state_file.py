@@ -164,8 +164,12 @@ def refusing(what: str, cure: str) -> Iterator[None]:
 
 
 def _content(path: str | PathLike[str], kind: FileKind) -> bytes:
+    def open_at_once(name: str, flags: int) -> int:
+        # Without waiting for a writer, so that a pipe is refused.
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
     try:
-        with open(path, "rb", opener=_open_without_waiting) as file:
+        with open(path, "rb", opener=open_at_once) as file:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode):
                 raise InvalidArgumentError(
@@ -187,11 +191,6 @@ def _content(path: str | PathLike[str], kind: FileKind) -> bytes:
         raise InvalidArgumentError(
             f"{path} cannot be read ({problem.strerror}). Give the path of {kind.noun}'s file."
         ) from problem
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open without waiting for a writer, so that a pipe is refused at once."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _parse(path: str | PathLike[str], content: bytes) -> State:

@@ -29,12 +29,8 @@ Quantity = Callable[[ArrayLike, ArrayLike], Numbers]
 Loss = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-def _p_max_itself(n: ArrayLike, p_max: ArrayLike) -> Numbers:
-    return scalar_or_array(np.asarray(p_max, dtype=np.float64))
-
-
 QUANTITIES: dict[str, Quantity] = {
-    "p_max": _p_max_itself,
+    "p_max": lambda n, p_max: scalar_or_array(np.asarray(p_max, dtype=np.float64)),
     "confidence": confidence,
     "utility": utility,
 }
@@ -72,8 +68,7 @@ def exact_bias(
     >>> round(exact_bias(20, 0.6), 4)
     0.007
     """
-    target = quantity(of)
-    return _mean(n, p_max, method, target, lambda estimate, truth: estimate - truth)
+    return _mean(n, p_max, method, of, lambda estimate, truth: estimate - truth)
 
 
 def exact_mse(
@@ -86,8 +81,7 @@ def exact_mse(
     >>> round(exact_mse(20, 0.6, method="mle"), 4)
     0.0077
     """
-    target = quantity(of)
-    return _mean(n, p_max, method, target, lambda estimate, truth: (estimate - truth) ** 2)
+    return _mean(n, p_max, method, of, lambda estimate, truth: (estimate - truth) ** 2)
 
 
 def quantity(of: str) -> Quantity:
@@ -95,14 +89,9 @@ def quantity(of: str) -> Quantity:
     return QUANTITIES[check_choice("of", of, tuple(QUANTITIES))]
 
 
-def _mean(
-    n: ArrayLike,
-    p_max: ArrayLike,
-    method: str,
-    target: Quantity,
-    loss: Loss,
-) -> Numbers:
+def _mean(n: ArrayLike, p_max: ArrayLike, method: str, of: str, loss: Loss) -> Numbers:
     """Return the mean of loss(estimate, truth)."""
+    target = quantity(of)
     whole = check_range(
         "n",
         n,

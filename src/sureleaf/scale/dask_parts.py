@@ -8,6 +8,7 @@ codes; here are the classes, weights and groups of the rows, and the sums of cou
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -85,33 +86,24 @@ class Cluster:
     @property
     def n_threads(self) -> int:
         """The tasks that all workers together run at a time; 1 while there is no worker."""
-        self.check()
-        try:
+        with self._connected():
             return max(1, int(sum(self.client.nthreads().values())))
-        except (OSError, RuntimeError) as error:
-            raise self._lost_cluster(error) from error
 
     def places(self, futures: Sequence[Any]) -> list[str]:
         """Return the worker that has each result; empty for those that are not computed yet."""
-        self.check()
-        try:
+        with self._connected():
             workers = self.client.who_has(list(futures))
-        except (OSError, RuntimeError) as error:
-            raise self._lost_cluster(error) from error
         return [min(workers.get(future.key, ()), default="") for future in futures]
 
     def submit(self, function: Callable[..., Any], *args: Any, first: bool = False) -> Any:
         """Submit a task. With `first`, it runs before others, because its result frees memory."""
-        self.check()
         # Dask expects that tasks with the same first part of their key take about the same time.
         name = args[0].__name__ if function is _apply else function.__name__
         key = f"sureleaf-{name.replace('_', '')}-{uuid.uuid4().hex}"
-        try:
-            # Arrays stay in the graph, however large: what is scattered is lost with its worker.
-            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-                return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
-        except (OSError, RuntimeError) as error:
-            raise self._lost_cluster(error) from error
+        # Arrays stay in the graph, however large: what is scattered is lost with its worker.
+        large = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
+        with self._connected(), large:
+            return self.client.submit(function, *args, key=key, pure=False, priority=int(first))
 
     def result(self, future: Any, name: str = "") -> Any:
         """Wait for a task, and return its result."""
@@ -147,6 +139,14 @@ class Cluster:
         """Raise an error if the scheduler has gone away."""
         if not self.is_connected:
             raise self._lost_cluster(self.client.status)
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        self.check()
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            raise self._lost_cluster(error) from error
 
     def _lost_cluster(self, cause: object) -> ClusterError:
         return ClusterError(

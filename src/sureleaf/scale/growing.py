@@ -285,7 +285,12 @@ class _LevelGrowth:
         n_kept = max(1, self.memory // 4 // (8 * self.grower.n_cells))
         for batch in self._batches(families):
             for node, cells in self._count(batch, is_open, n_rows):
-                column, first, n_branches, branches = self._split(node, cells)
+                if self.unit.are_whole:
+                    split = self.grower.split(node, cells)
+                else:
+                    weights = np.asarray(cells * self.unit.unit, np.float64)
+                    split = self.grower.split_weighted(node, weights)
+                column, first, n_branches, branches = split
                 if column >= 0:
                     splits[node] = (column, first, branches)
                     nodes = tuple(range(first, first + n_branches))
@@ -330,11 +335,6 @@ class _LevelGrowth:
                 elif family.parent_cells is not None:
                     others = [slot_of_node[other] for other in family.nodes if other != node]
                     yield node, family.parent_cells - cells[others].sum(axis=0)
-
-    def _split(self, node: int, cells: NDArray[np.int64]) -> Any:
-        if self.unit.are_whole:
-            return self.grower.split(node, cells)
-        return self.grower.split_weighted(node, np.asarray(cells * self.unit.unit, np.float64))
 
     def _level_splits(self, splits: dict[int, tuple[int, int, NDArray[np.int32]]]) -> LevelSplits:
         n_nodes = self.grower.n_nodes

@@ -269,8 +269,12 @@ class Recoding:
     @classmethod
     def of(cls, table: EncodedTable, rows: NDArray[np.integer[Any]]) -> "Recoding":
         """Make the recoding for the part of the table with these rows."""
-        indices = _categorical_indices(table)
-        return cls.keeping(table.schema, {j: _occurring(table, j, rows) for j in indices})
+        occurring = {}
+        for index in _categorical_indices(table):
+            occurs = np.zeros(len(table.schema.columns[index].categories) + 2, dtype=bool)
+            occurs[table.columns[index].take(rows)] = True  # -1 and -2 are behind the categories
+            occurring[index] = occurs[:-2]
+        return cls.keeping(table.schema, occurring)
 
     @classmethod
     def keeping(cls, schema: Schema, occurring: dict[int, NDArray[np.bool_]]) -> "Recoding":
@@ -325,12 +329,3 @@ def recode(table: EncodedTable, schema: Schema) -> EncodedTable:
 def _categorical_indices(table: EncodedTable) -> list[int]:
     columns = table.schema.columns
     return [index for index, column in enumerate(columns) if column.kind == "categorical"]
-
-
-def _occurring(
-    table: EncodedTable, index: int, rows: NDArray[np.integer[Any]]
-) -> NDArray[np.bool_]:
-    """Return for each category of a column whether it occurs in these rows."""
-    occurs = np.zeros(len(table.schema.columns[index].categories) + 2, dtype=bool)
-    occurs[table.columns[index].take(rows)] = True  # -1 and -2 are behind the categories
-    return occurs[:-2]

@@ -112,13 +112,12 @@ def _as_integer(value: Any) -> int | None:
 
 
 def _encode_integers(integers: list[int]) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    classes = sorted(set(integers))
-    code_of = {label: code for code, label in enumerate(classes)}
-    codes = np.array([code_of[label] for label in integers], np.int32)
+    classes, codes = np.unique(np.array(integers, object), return_inverse=True)
     for dtype in (np.int64, np.uint64):
         if np.iinfo(dtype).min <= classes[0] and classes[-1] <= np.iinfo(dtype).max:
-            return codes, np.array(classes, dtype)
-    return codes, np.array(classes, object)
+            classes = classes.astype(dtype)
+            break
+    return codes.astype(np.int32), classes
 
 
 def _label_column(y: Any, estimator: str) -> RawColumn:
