@@ -36,7 +36,7 @@ from sureleaf.scale.coding import (
     plan_of_schemas,
     summarize_parts,
 )
-from sureleaf.scale.growing import TreePart, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.growing import TreePart, grow_by_levels, start_part, weight_unit, whole_weights
 from sureleaf.scale.training import CodeStore, SourceRows, memory_bytes
 from sureleaf.table import EncodedTable, Schema
 from sureleaf.table.encoded_table import CodedColumns, Columns
@@ -473,7 +473,7 @@ class _ClusterRows:
 
     def grow(self, rows: TrainingRows, rules: GrowthRules, n_threads: int) -> Tree:
         """Grow a tree on the workers, level by level until nodes are small enough to finish."""
-        weights = TreeWeights.of(rows.weights).to_whole(rows.weights)
+        weights = whole_weights(rows.weights)
         parts = self.columns.parts.map(
             _start, rows.table.schema, rows.n_classes, each=self._own(rows, weights)
         )
@@ -481,9 +481,8 @@ class _ClusterRows:
 
     def count_nodes(self, tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
         """Count the rows of every node, on the workers if sums do not depend on the order."""
-        unit = TreeWeights.of(rows.weights)
-        if unit.are_whole:
-            own = self._own(rows, unit.to_whole(rows.weights))
+        if weight_unit(rows.weights) == 1.0:
+            own = self._own(rows, whole_weights(rows.weights))
             total = self.columns.parts.total(
                 _count_part, rows.table.schema, rows.n_classes, tree, each=own
             )

@@ -181,29 +181,20 @@ _ROW_BYTES: Final = 24
 """Of a row besides its codes, while a tree is grown in memory."""
 
 
-@dataclass(frozen=True)
-class TreeWeights:
-    """What the whole weights of `TreePart` mean."""
+def weight_unit(weights: NDArray[np.float64] | None) -> float:
+    """Return the weight that 1 stands for in a `TreePart`: 1 if all weights are whole numbers.
 
-    # The weight that 1 stands for: 1 if all weights are whole numbers, else a power of two. Sums of
-    # whole numbers do not depend on their order.
-    unit: float = 1.0
+    Else it is a power of two, with which no sum exceeds 2**62. Sums of whole numbers do not depend
+    on their order.
+    """
+    if weights is None or bool((weights == np.floor(weights)).all()):
+        return 1.0
+    return float(2.0 ** (int(np.ceil(np.log2(weights.sum() + 1.0))) - 61))
 
-    @classmethod
-    def of(cls, weights: NDArray[np.float64] | None) -> "TreeWeights":
-        """Choose the unit so that no sum exceeds 2**62."""
-        if weights is None or bool((weights == np.floor(weights)).all()):
-            return cls()
-        return cls(2.0 ** (int(np.ceil(np.log2(weights.sum() + 1.0))) - 61))
 
-    @property
-    def are_whole(self) -> bool:
-        """Whether the weights are whole numbers."""
-        return self.unit == 1.0
-
-    def to_whole(self, weights: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
-        """Return weights as whole numbers of units."""
-        return None if weights is None else np.rint(weights / self.unit).astype(np.int64)
+def whole_weights(weights: NDArray[np.float64] | None) -> NDArray[np.int64] | None:
+    """Return weights as whole numbers of units."""
+    return None if weights is None else np.rint(weights / weight_unit(weights)).astype(np.int64)
 
 
 def grow_by_levels(
@@ -223,14 +214,14 @@ def grow_by_levels(
     The tree is the same as of rows in memory, to the last bit, if weights are whole numbers. With
     ``missing="fraction"`` and missing values all rows are collected here.
     """
-    unit = TreeWeights.of(rows.weights)
+    unit = weight_unit(rows.weights)
     if weights is None:
         totals = np.bincount(rows.labels, minlength=rows.n_classes)
     else:  # exactly
         totals = np.array([weights[rows.labels == k].sum() for k in range(rows.n_classes)])
     table = columns.take(slice(0, 0)).kernel_table(rows.table.schema, 0)
-    class_weights = np.asarray(totals * unit.unit, np.float64)
-    grower = _kernel.LevelGrower(table, class_weights, unit.are_whole, rules.kernel)
+    class_weights = np.asarray(totals * unit, np.float64)
+    grower = _kernel.LevelGrower(table, class_weights, unit == 1.0, rules.kernel)
     row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
     growth = _LevelGrowth(parts, grower, rules, unit, memory, n_threads, row_bytes)
     if rules.missing == "fraction" and any(columns.has_missing):
@@ -254,7 +245,7 @@ class _LevelGrowth:
     parts: Parts
     grower: _kernel.LevelGrower
     rules: GrowthRules
-    unit: TreeWeights
+    unit: float
     memory: int
     n_threads: int
     row_bytes: int
@@ -285,10 +276,10 @@ class _LevelGrowth:
         n_kept = max(1, self.memory // 4 // (8 * self.grower.n_cells))
         for batch in self._batches(families):
             for node, cells in self._count(batch, is_open, n_rows):
-                if self.unit.are_whole:
+                if self.unit == 1.0:
                     split = self.grower.split(node, cells)
                 else:
-                    weights = np.asarray(cells * self.unit.unit, np.float64)
+                    weights = np.asarray(cells * self.unit, np.float64)
                     split = self.grower.split_weighted(node, weights)
                 column, first, n_branches, branches = split
                 if column >= 0:
@@ -397,7 +388,7 @@ class NodeGroup:
     starts: tuple[_kernel.NodeStart, ...]  # what each tree needs to know of the tree above it
     n_nodes: int
     rules: GrowthRules
-    unit: TreeWeights
+    unit: float
     n_threads: int = 1  # threads that grow trees
 
 
@@ -432,17 +423,17 @@ def finish_group(pieces: Sequence[TreePart], group: NodeGroup) -> list[Tree]:
 def _grow_below(
     bounds: tuple[int, int],
     rows: TreePart,
-    unit: TreeWeights,
+    unit: float,
     config: _kernel.GrowthConfig,
     n_threads: int,
     start: _kernel.NodeStart,
 ) -> _kernel.Tree:
     part = _take(rows, slice(*bounds))
     counts = weights = None
-    if part.weights is not None and unit.are_whole:
+    if part.weights is not None and unit == 1.0:
         counts = part.weights.astype(np.uint32)
     elif part.weights is not None:
-        weights = np.asarray(part.weights * unit.unit, np.float64)
+        weights = np.asarray(part.weights * unit, np.float64)
     return _kernel.grow(
         _kernel.presort(part.kernel, n_threads), part.labels, part.n_classes, config,
         counts=counts, weights=weights, n_threads=n_threads, start=start,

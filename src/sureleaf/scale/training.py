@@ -29,7 +29,7 @@ from sureleaf.scale.coding import (
     read_labelled,
     summarize_parts,
 )
-from sureleaf.scale.growing import LocalParts, Parts, TreeWeights, grow_by_levels, start_part
+from sureleaf.scale.growing import LocalParts, Parts, grow_by_levels, start_part, whole_weights
 from sureleaf.table import EncodedTable
 from sureleaf.table.encoded_table import CodedColumns, Columns
 from sureleaf.tree import GrowthRules, RowStore, TrainingRows, Tree, count_nodes, grow
@@ -297,7 +297,7 @@ class SpilledRows:
         columns, n_rows = rows.table.columns, rows.table.n_rows
         if not isinstance(columns, CodedColumns):
             return grow(replace(rows, store=None), rules, n_threads=n_threads)
-        weights = TreeWeights.of(rows.weights).to_whole(rows.weights)
+        weights = whole_weights(rows.weights)
         parts = []
         step = self.chunk_rows or max(_LEAST_CHUNK, -(-n_rows // (4 * n_threads)))
         for start in range(0, n_rows, step):
