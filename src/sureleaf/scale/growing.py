@@ -146,24 +146,22 @@ def count_part(part: TreePart, slot_of_node: NDArray[np.int32], n_slots: int) ->
     )
 
 
-@dataclass(frozen=True, eq=False)
-class LevelSplits:
-    """The splits of one level."""
+def advance_part(
+    part: TreePart,
+    column: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    first_child: NDArray[np.int32],
+    branches: NDArray[np.int32],
+) -> TreePart:
+    """Move rows to the children of their nodes.
 
-    # Per node of the tree, the column that it was split by; -1 if it was not.
-    column: NDArray[np.int32]
-    offset: NDArray[np.int64]  # per node, where its branches start in `branches`
-    first_child: NDArray[np.int32]  # per node, the number of its first child
-    # Per split node: the branch of each code, then that of missing values.
-    branches: NDArray[np.int32]
-
-
-def advance_part(part: TreePart, splits: LevelSplits) -> TreePart:
-    """Move rows to the children of their nodes."""
+    Per node of the tree there are the column that it was split by (-1 if it was not), where its
+    branches start, and the number of its first child. `branches` are, per split node, the branch of
+    each code, then that of missing values.
+    """
     nodes = _kernel.advance_rows(
-        part.kernel, part.n_classes, part.node_of, splits.column, splits.offset,
-        splits.first_child, splits.branches,
-    )  # fmt: skip
+        part.kernel, part.n_classes, part.node_of, column, offset, first_child, branches
+    )
     return replace(part, node_of=nodes)
 
 
@@ -287,7 +285,15 @@ class _LevelGrowth:
                     nodes = tuple(range(first, first + n_branches))
                     children.append(_Family(nodes, cells if len(children) < n_kept else None))
         if splits:
-            self.parts = self.parts.map(advance_part, self._level_splits(splits))
+            split_nodes, n_nodes = list(splits), self.grower.n_nodes
+            columns, firsts, branches_of = zip(*splits.values(), strict=True)
+            column_of, first_child = np.full(n_nodes, -1, np.int32), np.zeros(n_nodes, np.int32)
+            offset = np.zeros(n_nodes, np.int64)
+            column_of[split_nodes], first_child[split_nodes] = columns, firsts
+            offset[split_nodes] = np.cumsum([0, *map(len, branches_of)])[:-1]
+            self.parts = self.parts.map(
+                advance_part, column_of, offset, first_child, np.concatenate(branches_of)
+            )
         return children
 
     def _batches(self, families: list[_Family]) -> Iterator[list[_Family]]:
@@ -326,16 +332,6 @@ class _LevelGrowth:
                 elif family.parent_cells is not None:
                     others = [slot_of_node[other] for other in family.nodes if other != node]
                     yield node, family.parent_cells - cells[others].sum(axis=0)
-
-    def _level_splits(self, splits: dict[int, tuple[int, int, NDArray[np.int32]]]) -> LevelSplits:
-        n_nodes = self.grower.n_nodes
-        column, first = np.full(n_nodes, -1, np.int32), np.zeros(n_nodes, np.int32)
-        offset, branches, n_before = np.zeros(n_nodes, np.int64), [], 0
-        for node, (split_column, first_child, branch_of_code) in splits.items():
-            column[node], first[node], offset[node] = split_column, first_child, n_before
-            branches.append(branch_of_code)
-            n_before += len(branch_of_code)
-        return LevelSplits(column, offset, first, np.concatenate(branches))
 
     # ---- nodes whose rows fit into memory --------------------------------------------------------
 
