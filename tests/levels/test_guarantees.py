@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sureleaf.levels.decisions import cost_rule, predicted_class
+from sureleaf.levels.decisions import cost_rule
 from sureleaf.levels.guarantees import (
     adjusted_p_values,
     conformal_p_values,
@@ -110,7 +110,7 @@ def test_decisions_among_three_classes_at_costs_are_certified_rarely_where_they_
     rule = cost_rule([[0, 1, 2], [2, 0, 1], [5, 1, 0]])
     rng = np.random.default_rng(3)
     probabilities = np.array([0.5, 0.3, 0.2])
-    right = int(predicted_class(probabilities[np.newaxis], rule)[0])
+    right = int(rule.decide(probabilities[np.newaxis])[0])
     counts = rng.multinomial(40, probabilities, 300).astype(float)
     wrong = (right + 1) % 3
     p_values = wrong_class_p_values(counts, np.full(300, wrong), rule)

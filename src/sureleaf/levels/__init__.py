@@ -16,7 +16,6 @@ Zhang, Z. (2024). Levels of confidence and utility for binary classifiers. Stats
 """
 
 from sureleaf.levels import entropies
-from sureleaf.levels.distribution import entropic_binomial
 from sureleaf.levels.estimator_bias import exact_bias, exact_mse, sample_size_for_bias
 from sureleaf.levels.intervals import (
     Interval,
@@ -33,6 +32,7 @@ from sureleaf.levels.nodes import (
     utility,
 )
 from sureleaf.levels.p_max_estimates import (
+    entropic_binomial,
     entropic_joint_log_likelihood,
     estimate_p_max,
     joint_log_likelihood,

@@ -85,6 +85,10 @@ class CostRule:
         """Return for each row of class weights which decisions have the least expected cost."""
         return _is_cheapest(weights, self.regret)
 
+    def decide(self, probabilities: FloatArray) -> NDArray[np.intp]:
+        """Return the class of least expected cost for each row, the first one on ties."""
+        return cheapest_decision(probabilities, self.regret)
+
     def class_weights(self, class_totals: FloatArray) -> FloatArray:
         """Return what rows of each class weigh by the mean cost of their errors.
 
@@ -110,7 +114,7 @@ def predicted_class(probabilities: FloatArray, rule: CostRule | None = None) -> 
     takes the place of the most probable class.
     """
     if rule is not None:
-        return cheapest_decision(probabilities, rule.regret)
+        return rule.decide(probabilities)
     n_rows, n_classes = probabilities.shape
     if n_rows <= max(_FEW_ROWS, _FEW_ROWS_PER_CLASS * n_classes):
         # A service predicts row by row, and small trees have few nodes: three calls, not ten.

@@ -177,9 +177,8 @@ def is_source(X: Any) -> bool:
     is_relation = "duckdb" in kind.lower() and kind.endswith("Relation")
     is_dataset = hasattr(X, "to_batches") and hasattr(X, "scanner")  # of pyarrow
     return (
-        isinstance(X, Source)
+        isinstance(X, Source | str | os.PathLike)
         or is_dask(X)
-        or _is_path(X)
         or _are_paths(X)
         or is_lazy
         or is_relation
@@ -214,12 +213,12 @@ def join_series(X: Any, given: Sequence[Any]) -> tuple[Any, list[Any]]:
     return X, named
 
 
-def _is_path(X: Any) -> bool:
-    return isinstance(X, str | os.PathLike)
-
-
 def _are_paths(X: Any) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and all(map(_is_path, X))
+    return (
+        isinstance(X, list | tuple)
+        and len(X) > 0
+        and all(isinstance(path, str | os.PathLike) for path in X)
+    )
 
 
 def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
@@ -234,7 +233,7 @@ def open_source(X: Any, *, csv: CsvFormat | None = None) -> Source:
 
     if isinstance(X, Source):
         return X
-    if _is_path(X):
+    if isinstance(X, str | os.PathLike):
         return _open_files(list_files(Path(X)), Path(X).name, csv)
     if _are_paths(X):
         return _open_files([Path(path) for path in X], f"{len(X)} files", csv)

@@ -607,9 +607,7 @@ class Coding:
     @property
     def n_code_bytes(self) -> int:
         """The bytes of the codes of all rows."""
-        empty = self.no_rows()
-        per_row: int = empty.codes.shape[1] + 4 * len(empty.wide)
-        return self.n_rows * per_row
+        return self.n_rows * self.no_rows().row_bytes
 
     def no_rows(self) -> CodedColumns:
         """Return the columns without rows."""

@@ -371,8 +371,8 @@ class ClusterColumns(Columns):
     def collected(self) -> CodedColumns:
         """All rows here, in memory or in a temporary file: for what cannot be done on workers."""
         n_rows = int(self.first_row[-1])
-        n_bytes = n_rows * (self.empty.codes.shape[1] + 4 * len(self.empty.wide))
-        store = CodeStore(self.empty, n_rows, is_spilled=3 * n_bytes > memory_bytes(None))
+        is_spilled = 3 * n_rows * self.empty.row_bytes > memory_bytes(None)
+        store = CodeStore(self.empty, n_rows, is_spilled=is_spilled)
         for columns in self.parts.results(_columns_of):
             store.add(columns)
         return store.columns()

@@ -220,7 +220,7 @@ def grow_by_levels(
     table = columns.take(slice(0, 0)).kernel_table(rows.table.schema, 0)
     class_weights = np.asarray(totals * unit, np.float64)
     grower = _kernel.LevelGrower(table, class_weights, unit == 1.0, rules.kernel)
-    row_bytes = columns.codes.shape[1] + 4 * len(columns.wide) + _ROW_BYTES
+    row_bytes = columns.row_bytes + _ROW_BYTES
     growth = _LevelGrowth(parts, grower, rules, unit, memory, n_threads, row_bytes)
     if rules.missing == "fraction" and any(columns.has_missing):
         growth.finish_here(grower.open_nodes().tolist())

@@ -149,6 +149,11 @@ class CodedColumns(Columns):
         wide = tuple(column[rows] for column in self.wide)
         return replace(self, codes=np.ascontiguousarray(self.codes[rows]), wide=wide)
 
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of the codes of a row."""
+        return int(self.codes.shape[1]) + 4 * len(self.wide)
+
     def missing_in(self, schema: Schema) -> tuple[bool, ...]:
         """Return what is known of all rows of the table, even if these are some of them."""
         return self.has_missing
