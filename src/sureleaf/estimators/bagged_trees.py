@@ -11,7 +11,14 @@ from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sureleaf.arguments import check_choice, check_number, parallel, runs_elsewhere, thread_count
+from sureleaf.arguments import (
+    FloatArray,
+    check_choice,
+    check_number,
+    parallel,
+    runs_elsewhere,
+    thread_count,
+)
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, SureleafError
 from sureleaf.estimators.base import ModelEstimator, class_weights, read_training_rows
 from sureleaf.estimators.parameters import with_hints
@@ -159,7 +166,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
     estimator_: TreeClassifier
     _rows: TrainingRows | None = None
     """The training rows, kept for out-of-bag predictions until `forget_rows`."""
-    _oob_proba: NDArray[np.float64] | None = None
+    _oob_proba: FloatArray | None = None
     """Out-of-bag probabilities, once they have been computed."""
 
     # ---- fitting ---------------------------------------------------------------------------------
@@ -254,7 +261,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
 
     def _calibrated(
         self, model: BaggedModel, rows: TrainingRows | None, template: TreeClassifier
-    ) -> tuple[BaggedModel, NDArray[np.float64] | None]:
+    ) -> tuple[BaggedModel, FloatArray | None]:
         """Fit the calibration to out-of-bag probabilities, if one is wanted."""
         if self.calibration is None:
             return model, None
@@ -308,7 +315,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         return model
 
     @property
-    def oob_proba_(self) -> NDArray[np.float64]:
+    def oob_proba_(self) -> FloatArray:
         """Out-of-bag probabilities; NaN for rows that are in every bag."""
         self.complete_model()
         if self._oob_proba is None:
@@ -326,7 +333,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
         return self.oob_levels_.utility
 
     @property
-    def oob_decision_function_(self) -> NDArray[np.float64]:
+    def oob_decision_function_(self) -> FloatArray:
         """Out-of-bag probabilities, as `oob_proba_`."""
         return self.oob_proba_
 
@@ -386,7 +393,7 @@ class BaggedTreesClassifier(ModelEstimator[BaggedModel]):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any, *, voting: bool = False) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, voting: bool = False) -> FloatArray:
         """Return class probabilities, one column per class of ``classes_``.
 
         They are the mean of the trees. Of rows that state .85 not 85 % need be right: unless
@@ -415,7 +422,7 @@ class _Bags:
     settings: TreeSettings
     seed: int
     max_samples: int | float
-    class_factors: NDArray[np.float64] | None
+    class_factors: FloatArray | None
 
     @classmethod
     def of(

@@ -109,10 +109,10 @@ class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: i
         name = type(self).__name__
         return self._fitted().predict(X, n_jobs=self.n_jobs, estimator=name)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of the class probabilities; minus infinity for 0."""
         with np.errstate(divide="ignore"):
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+            logarithms: FloatArray = np.log(self.predict_proba(X))
         return logarithms
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -172,7 +172,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator, Generic[Model]):  # type: i
 
 def class_weights(
     class_weight: Any, classes: NDArray[Any], labels: NDArray[np.int32]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Weight of each class, checked as scikit-learn does."""
     from sklearn.utils.class_weight import compute_class_weight
 
@@ -187,9 +187,7 @@ def class_weights(
             raise InvalidArgumentError(
                 f"class_weight must name classes of y, {classes.tolist()}; got {unknown[0]!r}."
             )
-    weights: NDArray[np.float64] = compute_class_weight(
-        class_weight, classes=classes, y=classes[labels]
-    )
+    weights: FloatArray = compute_class_weight(class_weight, classes=classes, y=classes[labels])
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise InvalidArgumentError("class_weight must have finite weights of at least 0.")
     return weights
@@ -224,10 +222,10 @@ def read_training_rows(
 def weigh_rows(
     labels: NDArray[np.int32],
     classes: NDArray[Any],
-    row_weights: NDArray[np.float64] | None,
+    row_weights: FloatArray | None,
     weights: str,
     class_weight: Any,
-) -> tuple[NDArray[np.float64] | None, str]:
+) -> tuple[FloatArray | None, str]:
     """Return the weights of rows with those of their classes, and what the weights mean."""
     if meaning_of_weights(weights, row_weights) != weights and row_weights is not None:
         n_rows, total = np.count_nonzero(row_weights), row_weights.sum()

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_html_repr
 
 import sureleaf
-from sureleaf.arguments import check_groups, check_number, check_weights, thread_count
+from sureleaf.arguments import FloatArray, check_groups, check_number, check_weights, thread_count
 from sureleaf.errors import InvalidArgumentError, optional_library
 from sureleaf.estimators.base import (
     ModelEstimator,
@@ -402,7 +402,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
         names = {field.name for field in fields(kind)}
         return {name: value for name, value in self.get_params(False).items() if name in names}
 
-    def _checked_cost(self) -> NDArray[np.float64] | None:
+    def _checked_cost(self) -> FloatArray | None:
         """Return the cost matrix, if the way of pruning knows costs."""
         if self.cost is None:
             return None
@@ -632,7 +632,7 @@ class TreeClassifier(ModelEstimator[TreeModel]):
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return class probabilities, one column per class of ``classes_``.
 
         Columns of X are found by name; further ones are ignored with a warning. A row in several

@@ -30,13 +30,7 @@ from numpy.typing import NDArray
 from sureleaf.arguments import FloatArray
 from sureleaf.folds import ENOUGH_TESTED, enough_folds, fold_numbers
 from sureleaf.levels.decisions import CostRule, predicted_class
-from sureleaf.model.fitting import (
-    PenaltyRule,
-    TreeSettings,
-    build,
-    grow_unpruned,
-    merge_if_wanted,
-)
+from sureleaf.model.fitting import PenaltyRule, TreeSettings, build, grow_unpruned, merge_if_wanted
 from sureleaf.model.leaf_calibration import (
     LeafStrength,
     error_concentration,

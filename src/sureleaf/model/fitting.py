@@ -110,7 +110,7 @@ class TreeSettings:
     keep_order: bool = False
     family: str = "weakest_links"
     penalty: float | None = None
-    penalties: NDArray[np.float64] | None = None
+    penalties: FloatArray | None = None
     reprunings: tuple[Repruning, ...] = ()
     size_curve: SizeCurve | None = None
     max_features: int | float | str | None = None
@@ -121,7 +121,7 @@ class TreeSettings:
     levels_from: str = "cross_fit"
     weights: str = "counts"
     unseen: str = "mixture"
-    cost: NDArray[np.float64] | None = None
+    cost: FloatArray | None = None
 
     @cached_property
     def rule(self) -> CostRule | None:
@@ -567,7 +567,7 @@ def grow_unpruned(rows: TrainingRows, settings: TreeSettings) -> Tree:
     return collapse(tree) if settings.collapse else tree
 
 
-def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> NDArray[np.float64] | None:
+def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> FloatArray | None:
     """Return what rows of each class weigh when splits are chosen; None if all weigh the same.
 
     Weights change the probabilities of two classes in the same direction everywhere, so `monotone`
@@ -577,7 +577,7 @@ def _weights_at_costs(rows: TrainingRows, settings: TreeSettings) -> NDArray[np.
     if rule is None or (settings.rules.monotone is not None and rows.n_classes > 2):
         return None
     own = rows.row_weights
-    totals: NDArray[np.float64] = np.bincount(rows.labels, own, rows.n_classes).astype(float)
+    totals: FloatArray = np.bincount(rows.labels, own, rows.n_classes).astype(float)
     per_class = rule.class_weights(totals)
     return None if np.ptp(per_class) < 1e-12 else per_class
 

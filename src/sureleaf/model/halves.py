@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.fitting import TreeSettings, build, trees_at_once
 from sureleaf.model.stability import Recurrence, recurrence_in, stability_of
@@ -90,7 +91,7 @@ def watched_rows(rows: TrainingRows, seed: int) -> EncodedTable:
 
 def random_half(
     rows: TrainingRows, seed: int, number: int, groups: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return the weights of the rows in a random half, 0 for the others.
 
     It is drawn without regard to classes: in stratified halves, the classes of all trees would

@@ -17,7 +17,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sureleaf.arguments import check_weights, meaning_of_weights, scale_importances, thread_count
+from sureleaf.arguments import (
+    FloatArray,
+    check_weights,
+    meaning_of_weights,
+    scale_importances,
+    thread_count,
+)
 from sureleaf.levels.decisions import cost_rule
 from sureleaf.model.fitting import TreeSettings, fit_family, fit_tree, settings_model, trees_at_once
 from sureleaf.model.tree_model import TreeModel
@@ -30,7 +36,7 @@ from sureleaf.tree.routing import LeafCounts
 Rows = NDArray[np.integer[Any]]
 Part = tuple[TrainingRows, Recoding, NDArray[Any]]
 """Rows to fit, how codes of the whole table become theirs, and their classes."""
-WeighClasses = Callable[[NDArray[Any], NDArray[np.int32]], NDArray[np.float64]]
+WeighClasses = Callable[[NDArray[Any], NDArray[np.int32]], FloatArray]
 # A column of more values is a sorted list in the kernel; the first such list orders parts of rows.
 _MANY_VALUES = 255
 
@@ -59,13 +65,13 @@ class TreeRefit:
         """The classes of the rows that the model was fitted on."""
         return self.model.classes
 
-    def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
+    def predict_proba(self, rows: Rows) -> FloatArray:
         """Return class probabilities of these rows, one column per class of ``classes_``."""
         is_whole = len(rows) == self.table.n_rows and bool((np.diff(rows) == 1).all())
         part = self.table if is_whole else self.table[rows]
         return self.model.predict_proba(self.recoding(part), n_jobs=self.n_threads)
 
-    def predicted_class(self, probabilities: NDArray[np.float64]) -> NDArray[np.intp]:
+    def predicted_class(self, probabilities: FloatArray) -> NDArray[np.intp]:
         """Return the index in ``classes_`` of the class that follows from probabilities."""
         return self.model.decide(probabilities)
 
@@ -179,8 +185,8 @@ class TreeRefits:
         return replace(settings, cost=None if part is None else part.cost, leaf_estimate=estimate)
 
     def _merged(
-        self, train: Rows, times: Rows, weights: NDArray[np.float64] | None
-    ) -> tuple[Rows, NDArray[np.float64] | None]:
+        self, train: Rows, times: Rows, weights: FloatArray | None
+    ) -> tuple[Rows, FloatArray | None]:
         """Merge the copies of a row into one row with their total weight, where that is exact.
 
         Sums of whole weights are exact in any order. Sums of k parts of a row, or of k fractional

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import probability
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 from sureleaf.files.state_file import Damaged, State
 from sureleaf.levels.decisions import CostRule, cost_rule
@@ -111,14 +112,12 @@ def _check_weights(tree: Tree) -> None:
         raise Damaged("a count is not a number of rows")
 
 
-def is_within(values: NDArray[np.float64], low: float, high: float) -> bool:
+def is_within(values: FloatArray, low: float, high: float) -> bool:
     """Whether all values are numbers between the bounds."""
     return bool(np.all((values >= low) & (values <= high)))  # NaN is not
 
 
-def probabilities_from(
-    state: State, tree: Tree, name: str = "probabilities"
-) -> NDArray[np.float64]:
+def probabilities_from(state: State, tree: Tree, name: str = "probabilities") -> FloatArray:
     """Restore the class probabilities of the nodes of a tree."""
     probabilities = state.take(name, "<f8", (tree.n_nodes, tree.n_classes))
     sums = probabilities.sum(axis=1)

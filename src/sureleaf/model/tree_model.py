@@ -97,9 +97,9 @@ class RowPredictions:
     """
 
     code: NDArray[np.intp]
-    probabilities: NDArray[np.float64]
-    sureness: NDArray[np.float64]
-    utility: NDArray[np.float64]
+    probabilities: FloatArray
+    sureness: FloatArray
+    utility: FloatArray
     leaf: NDArray[np.int64] | None
     unseen_counts: dict[str, int]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sureleaf import _kernel
-from sureleaf.arguments import row_weights
+from sureleaf.arguments import FloatArray, row_weights
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.table import EncodedTable
 from sureleaf.tree.structure import Tree
@@ -103,7 +103,7 @@ class RowStore(Protocol):
     def grow(self, rows: "TrainingRows", rules: GrowthRules, n_threads: int) -> Tree:
         """Grow a tree, without pruning, with the labels and weights of these rows."""
 
-    def count_nodes(self, tree: Tree, rows: "TrainingRows") -> NDArray[np.float64]:
+    def count_nodes(self, tree: Tree, rows: "TrainingRows") -> FloatArray:
         """Return the class weights of every node when these rows are routed through the tree."""
 
 
@@ -125,7 +125,7 @@ class TrainingRows:
     table: EncodedTable
     labels: NDArray[np.int32]
     n_classes: int
-    weights: NDArray[np.float64] | None = None
+    weights: FloatArray | None = None
     are_copies: bool = False
     store: "RowStore | None" = None
 
@@ -145,15 +145,15 @@ class TrainingRows:
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
     @property
-    def row_weights(self) -> NDArray[np.float64]:
+    def row_weights(self) -> FloatArray:
         """The weight of each row, also if all are 1."""
         return row_weights(self.weights, len(self.labels))
 
-    def with_weights(self, weights: NDArray[np.float64] | None) -> "TrainingRows":
+    def with_weights(self, weights: FloatArray | None) -> "TrainingRows":
         """Return the same rows with other weights; the encoded and sorted columns are shared."""
         return self._sharing(weights=weights, are_copies=False)
 
-    def with_copies(self, times: NDArray[np.float64]) -> "TrainingRows":
+    def with_copies(self, times: FloatArray) -> "TrainingRows":
         """Return the rows, each repeated this many times; encoded and sorted columns are shared."""
         return self._sharing(weights=times, are_copies=True)
 
@@ -255,8 +255,8 @@ def _check_monotone(monotone: Sequence[int] | Sequence[Sequence[int]], rows: Tra
 
 
 def _counts_or_weights(
-    weights: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.uint32] | None, NDArray[np.float64] | None]:
+    weights: FloatArray | None,
+) -> tuple[NDArray[np.uint32] | None, FloatArray | None]:
     """Return whole weights as counts, which the kernel adds exactly and faster."""
     if weights is None:
         return None, None

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sureleaf import _kernel
-from sureleaf.arguments import check_number
+from sureleaf.arguments import FloatArray, check_number
 from sureleaf.errors import InvalidArgumentError, warn_caller
 from sureleaf.levels import class_utility, estimate_p_max, utility
 from sureleaf.levels.decisions import CostRule
@@ -48,7 +48,7 @@ def prune_pessimistic(tree: Tree, rows: TrainingRows, *, confidence_factor: floa
     return Tree.from_kernel(pruned, tree.n_columns)
 
 
-def cost_complexity_alphas(tree: Tree, criterion: str) -> NDArray[np.float64]:
+def cost_complexity_alphas(tree: Tree, criterion: str) -> FloatArray:
     """Return the penalty per leaf at which each inner node is cut; infinity for leaves.
 
     The cost of a node is its impurity times its share of the rows, as in scikit-learn.
@@ -56,15 +56,13 @@ def cost_complexity_alphas(tree: Tree, criterion: str) -> NDArray[np.float64]:
     return weakest_links(tree, _impurity_costs(tree, criterion))
 
 
-def weakest_links(tree: Tree, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+def weakest_links(tree: Tree, costs: FloatArray) -> FloatArray:
     """Return the penalty per leaf at which each inner node of these costs is cut."""
-    alphas: NDArray[np.float64] = _kernel.cost_complexity_alphas(
-        tree.kernel, np.ascontiguousarray(costs)
-    )
+    alphas: FloatArray = _kernel.cost_complexity_alphas(tree.kernel, np.ascontiguousarray(costs))
     return alphas
 
 
-def _impurity_costs(tree: Tree, criterion: str) -> NDArray[np.float64]:
+def _impurity_costs(tree: Tree, criterion: str) -> FloatArray:
     totals = tree.class_counts.sum(axis=1)
     return np.asarray(node_impurity(tree, criterion) * totals / totals[0])
 
@@ -78,9 +76,9 @@ class CostComplexityPath:
     - `impurities`: impurity of its leaves, weighted by their share of the rows.
     """
 
-    alphas: NDArray[np.float64]
+    alphas: FloatArray
     n_leaves: NDArray[np.int64]
-    impurities: NDArray[np.float64]
+    impurities: FloatArray
 
 
 def cost_complexity_path(tree: Tree, criterion: str) -> CostComplexityPath:
@@ -93,11 +91,8 @@ def cost_complexity_path(tree: Tree, criterion: str) -> CostComplexityPath:
 
 
 def sums_along(
-    tree: Tree,
-    node_alphas: NDArray[np.float64],
-    penalties: NDArray[np.float64],
-    per_node: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    tree: Tree, node_alphas: FloatArray, penalties: FloatArray, per_node: FloatArray
+) -> FloatArray:
     """Sum values of nodes over the leaves of the tree that is cut at each penalty.
 
     A node is a leaf from its own penalty on (a leaf of the tree from the start) until that of its
@@ -113,7 +108,7 @@ def sums_along(
     n_values, size = per_node.shape[1], len(penalties) + 1
     shape, column, values = (size, n_values), np.arange(n_values), per_node.ravel()
 
-    def added_at(line: NDArray[np.intp]) -> NDArray[np.float64]:
+    def added_at(line: NDArray[np.intp]) -> FloatArray:
         cell = line[:, np.newaxis] * n_values + column
         sums = np.bincount(cell.ravel(), values, size * n_values).astype(np.float64, copy=False)
         return sums.reshape(shape)
@@ -139,9 +134,7 @@ def prune_to_size(tree: Tree, criterion: str, n_leaves: int) -> Tree:
     return prune_cost_complexity(tree, criterion, float(alpha))
 
 
-def decision_costs(
-    tree: Tree, counts: NDArray[np.float64], rule: CostRule | None
-) -> NDArray[np.float64]:
+def decision_costs(tree: Tree, counts: FloatArray, rule: CostRule | None) -> FloatArray:
     """Return what the decision of each node costs the counted rows: sums, and sums of squares.
 
     A node decides by the class counts that it was grown with. Without costs these are its errors.
@@ -177,7 +170,7 @@ _MANY_ROWS = 500
 """With this many rows, the utility of K classes is replaced by its limit, the probability."""
 
 
-def node_utilities(tree: Tree) -> NDArray[np.float64]:
+def node_utilities(tree: Tree) -> FloatArray:
     """Return the utility (6) of every node as a leaf, with the blend estimate (20) of p_max.
 
     With more than two classes, it is the K-class utility with 1 / K rows of each class added: one
@@ -189,13 +182,13 @@ def node_utilities(tree: Tree) -> NDArray[np.float64]:
     if tree.n_classes == 2:
         return np.asarray(utility(n, estimate_p_max(most, n)))
     shares = (counts + 1.0 / tree.n_classes) / (n + 1.0)[:, np.newaxis]
-    utilities: NDArray[np.float64] = shares.max(axis=1)
+    utilities: FloatArray = shares.max(axis=1)
     few = n < _MANY_ROWS
     utilities[few] = class_utility(n[few], shares[few])
     return utilities
 
 
-def utility_alphas(tree: Tree) -> NDArray[np.float64]:
+def utility_alphas(tree: Tree) -> FloatArray:
     """Return the utility per leaf that the subtree of each inner node adds; infinity for leaves.
 
     As in cost-complexity pruning, with one minus the utility of a node, times its share of the

@@ -34,8 +34,8 @@ class Routes:
 
     offsets: NDArray[np.int64]
     nodes: NDArray[np.int32]
-    shares: NDArray[np.float64]
-    imputed_share: NDArray[np.float64]
+    shares: FloatArray
+    imputed_share: FloatArray
     n_nodes: int
 
     @property
@@ -67,11 +67,11 @@ def route(tree: Tree, table: EncodedTable, *, stop_at_unseen: bool = False) -> R
 def mixture(
     tree: Tree,
     table: EncodedTable,
-    values: NDArray[np.float64],
+    values: FloatArray,
     *,
     stop_at_unseen: bool = False,
     n_threads: int = 1,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return for each row the mean of the values of its nodes, weighted by its shares."""
     mixed = list(
         table.columns.per_part(
@@ -93,13 +93,9 @@ def _route_part(part: EncodedTable, tree: Tree, stop_at_unseen: bool, n_threads:
 
 
 def _mix_part(
-    part: EncodedTable,
-    tree: Tree,
-    values: NDArray[np.float64],
-    stop_at_unseen: bool,
-    n_threads: int = 1,
-) -> NDArray[np.float64]:
-    result: NDArray[np.float64] = _kernel.predict(
+    part: EncodedTable, tree: Tree, values: FloatArray, stop_at_unseen: bool, n_threads: int = 1
+) -> FloatArray:
+    result: FloatArray = _kernel.predict(
         tree.routing, part.kernel, values, stop_at_unseen=stop_at_unseen, n_threads=n_threads
     )
     return result
@@ -133,13 +129,11 @@ def add_to_parents(tree: Tree, counts: NDArray[Number]) -> NDArray[Number]:
     return sums
 
 
-def count_nodes(tree: Tree, rows: TrainingRows) -> NDArray[np.float64]:
+def count_nodes(tree: Tree, rows: TrainingRows) -> FloatArray:
     """Route rows through a tree, and return the class weights of every node."""
     if rows.store is not None:
         return rows.store.count_nodes(tree, rows)
-    counts: NDArray[np.float64] = _kernel.count_nodes(
-        tree.kernel, rows.kernel, rows.labels, rows.weights
-    )
+    counts: FloatArray = _kernel.count_nodes(tree.kernel, rows.kernel, rows.labels, rows.weights)
     return counts
 
 

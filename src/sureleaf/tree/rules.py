@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sureleaf.arguments import FloatArray
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import percent
 from sureleaf.table import Column, Schema
@@ -191,7 +192,7 @@ def rules_text(
     tree: Tree,
     schema: Schema,
     classes: Sequence[object] | NDArray[Any],
-    probabilities: NDArray[np.float64],
+    probabilities: FloatArray,
     predicted: NDArray[np.intp],
     *,
     weighted: bool = False,
@@ -245,9 +246,9 @@ def check_text_size(tree: Tree) -> None:
 
 
 def _leaf_text(
-    counts: NDArray[np.float64],
+    counts: FloatArray,
     classes: Sequence[object] | NDArray[Any],
-    probabilities: NDArray[np.float64],
+    probabilities: FloatArray,
     predicted: int,
     *,
     weighted: bool,

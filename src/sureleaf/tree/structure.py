@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from sureleaf import _kernel
+from sureleaf.arguments import FloatArray
 
 
-def row_sums(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_sums(array: FloatArray) -> FloatArray:
     """Return the sum of each row; for short rows, far faster than ``sum(axis=1)``."""
     return np.asarray(np.ascontiguousarray(array.T).sum(axis=0))
 
 
-def row_maxima(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_maxima(array: FloatArray) -> FloatArray:
     """Return the maximum of each row; for short rows, far faster than ``max(axis=1)``."""
     return np.asarray(np.ascontiguousarray(array.T).max(axis=0))
 
@@ -67,13 +68,13 @@ class Tree:
     """
 
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
+    threshold: FloatArray
     child_offset: NDArray[np.int64]
     children: NDArray[np.int32]
-    branch_share: NDArray[np.float64]
+    branch_share: FloatArray
     category_offset: NDArray[np.int64]
     category_branch: NDArray[np.int32]
-    class_counts: NDArray[np.float64]
+    class_counts: FloatArray
     n_columns: int
     missing_branch: NDArray[np.int32] = field(default_factory=lambda: _NO_BRANCHES)
 
@@ -180,11 +181,11 @@ class Tree:
         return int(self.node_depth.max())
 
     @cached_property
-    def counts_or_parent(self) -> NDArray[np.float64]:
+    def counts_or_parent(self) -> FloatArray:
         """The class counts; an empty node has those of its parent, as it predicts like it."""
         return self.fill_empty(self.class_counts)
 
-    def fill_empty(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def fill_empty(self, counts: FloatArray) -> FloatArray:
         """Return the counts, with those of the parent for nodes without rows."""
         is_empty = row_sums(counts) <= 0
         is_empty[0] = False  # the root has no parent
@@ -217,13 +218,13 @@ class Tree:
         return f"Tree of {nodes}, {leaves_in_words(self.n_leaves)}, depth {self.depth}"
 
 
-def _entropy(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropy(shares: FloatArray) -> FloatArray:
     """Entropy in bits of each line of class shares."""
-    entropy: NDArray[np.float64] = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
+    entropy: FloatArray = -xlogy(shares, shares).sum(axis=1) / np.log(2.0)
     return np.abs(entropy)
 
 
-def _gini(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gini(shares: FloatArray) -> FloatArray:
     """Probability that two rows, drawn with replacement, have different classes."""
     return np.asarray(1.0 - (shares**2).sum(axis=1))
 
@@ -236,7 +237,7 @@ class Criterion:
     """
 
     title: str
-    impurity: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    impurity: Callable[[FloatArray], FloatArray]
 
 
 CRITERIA: Final = {
@@ -247,17 +248,17 @@ CRITERIA: Final = {
 """The criteria of `Criteria` in cpp/include/sureleaf/criterion.hpp, by name."""
 
 
-def node_impurity(tree: Tree, criterion: str) -> NDArray[np.float64]:
+def node_impurity(tree: Tree, criterion: str) -> FloatArray:
     """Return the impurity of each node by a criterion; 0 for a node without rows."""
     totals = tree.class_counts.sum(axis=1, keepdims=True)
     shares = np.divide(
         tree.class_counts, totals, out=np.zeros_like(tree.class_counts), where=totals > 0
     )
-    impurity: NDArray[np.float64] = CRITERIA[criterion].impurity(shares)
+    impurity: FloatArray = CRITERIA[criterion].impurity(shares)
     return np.where(totals[:, 0] > 0, impurity, 0.0)
 
 
-def impurity_importances(tree: Tree, criterion: str) -> NDArray[np.float64]:
+def impurity_importances(tree: Tree, criterion: str) -> FloatArray:
     """Return the share of each column in the decrease of impurity; zeros for a single leaf.
 
     It is computed from the rows of the fit, so columns with many values look better than they are.
@@ -267,5 +268,5 @@ def impurity_importances(tree: Tree, criterion: str) -> NDArray[np.float64]:
     np.subtract.at(decrease, tree.parent[1:], remaining[1:])
     inner = ~tree.is_leaf
     sums = np.bincount(tree.feature[inner], weights=decrease[inner], minlength=tree.n_columns)
-    gains: NDArray[np.float64] = np.maximum(sums, 0.0)
+    gains: FloatArray = np.maximum(sums, 0.0)
     return gains / gains.sum() if gains.sum() > 0 else gains
