@@ -1,8 +1,9 @@
 """Designs: which rows train a model and which rows test it."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -70,7 +71,8 @@ class Design:
 
     def n_splits_of(self, n_units: int) -> int:
         """Return the number of splits of this many rows (or groups)."""
-        raise NotImplementedError
+        options = vars(self)
+        return math.prod(options.get(name, 1) for name in ("n_splits", "repeats", "n_bootstraps"))
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         raise NotImplementedError
@@ -91,14 +93,17 @@ class Design:
 
     def __post_init__(self) -> None:
         check_choice("resample", self.resample, ("none", "over", "under"))
-        for flag in ("stratified", "time_ordered"):
-            if hasattr(self, flag):
-                check_choice(flag, getattr(self, flag), (True, False))
+        for name, value in vars(self).items():
+            if name in ("stratified", "time_ordered"):
+                check_choice(name, value, (True, False))
+            elif name in ("repeats", "n_bootstraps"):
+                check_count(name, value, most=MOST_REPEATS)
+            elif name == "test":
+                check_share(name, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design as a dict that `sureleaf.designs.from_dict` reads."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {"design": type(self).__name__, **own}
+        return {"design": type(self).__name__, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -134,16 +139,11 @@ class KFold(Design):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("n_splits", self.n_splits, least=2)
-        check_count("repeats", self.repeats, most=MOST_REPEATS)
         if self.time_ordered and self.repeats > 1:
             raise InvalidArgumentError(
                 "repeats must be 1 with time_ordered=True, because time has one order; "
                 f"got {self.repeats}."
             )
-
-    def n_splits_of(self, n_units: int) -> int:
-        """Return folds times repeats."""
-        return self.n_splits * self.repeats
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
@@ -225,14 +225,6 @@ class Holdout(Design):
     time_ordered: bool = False
     kind: ClassVar[str] = "holdout"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_share("test", self.test)
-
-    def n_splits_of(self, n_units: int) -> int:
-        """Return 1."""
-        return 1
-
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         if self.time_ordered:
             _refuse_groups(groups)
@@ -261,15 +253,6 @@ class RepeatedHoldout(Design):
     stratified: bool = True
     resample: str = "none"
     kind: ClassVar[str] = "repeated holdout"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_count("repeats", self.repeats, most=MOST_REPEATS)
-        check_share("test", self.test)
-
-    def n_splits_of(self, n_units: int) -> int:
-        """Return the number of repeats."""
-        return self.repeats
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         for repeat in range(self.repeats):
@@ -314,14 +297,6 @@ class Bootstrap(Design):
     stratified: bool = False
     resample: str = "none"
     kind: ClassVar[str] = "bootstrap"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_count("n_bootstraps", self.n_bootstraps, most=MOST_REPEATS)
-
-    def n_splits_of(self, n_units: int) -> int:
-        """Return the number of bootstraps."""
-        return self.n_bootstraps
 
     def _plan(self, classes: IntArray, groups: IntArray | None, seed: int) -> Iterator[Split]:
         n_units = count_units(len(classes), groups)
