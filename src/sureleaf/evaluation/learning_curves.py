@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, repeat, takewhile
 from operator import mul
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,13 +32,6 @@ from sureleaf.progress import track
 from sureleaf.random_streams import CURVE, PARTITION, generator, read_seed, shuffled
 
 # ---- sizes, and rules that stop a curve ----
-
-
-class Schedule(Protocol):
-    """Gives the sizes of a learning curve."""
-
-    def sizes(self, n_rows: int) -> list[int]:
-        """Return the sizes for this number of training rows; all rows are the last size."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +90,10 @@ def _check_start(start: int, n_rows: int) -> None:
         raise InvalidArgumentError(
             f"start must be at most the number of training rows, {n_rows}; got {start}."
         )
+
+
+Schedule = Arithmetic | Geometric
+"""Gives the sizes of a learning curve."""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ DATASETS = {
 }
 """Table 1. Most numbers of examples are rounded to tens."""
 
+_FILE_NAMES = ", ".join(f"{name}.csv" for name in DATASETS)
+
 CORRELATIONS = dict(zip(PAIRS, (0.5044, 0.6217, -0.8663, 0.8245, -0.4668, -0.4931), strict=True))
 """Table 2."""
 
@@ -97,15 +99,11 @@ def reproduce(
     if data is None or not Path(data).is_dir():
         got = "nothing" if data is None else repr(str(data))
         raise InvalidArgumentError(
-            f"data must be a directory with {_file_names()}; got {got}. Name the directory with "
+            f"data must be a directory with {_FILE_NAMES}; got {got}. Name the directory with "
             "--data, or tables of your own with --tables."
         )
     tables = [read_dataset(name, Path(data)) for name in DATASETS]
     return Replication(run(tables), table_1(tables))
-
-
-def _file_names() -> str:
-    return ", ".join(f"{name}.csv" for name in DATASETS)
 
 
 def read_dataset(name: str, directory: Path) -> DataSet:
@@ -114,7 +112,7 @@ def read_dataset(name: str, directory: Path) -> DataSet:
     for file in (path, schema_path):
         if not file.is_file():
             raise InvalidArgumentError(
-                f"data must be a directory with {_file_names()}, and a .schema.json of each; got "
+                f"data must be a directory with {_FILE_NAMES}, and a .schema.json of each; got "
                 f"one without {file.name}. Add the file, or name another directory with --data."
             )
     schema = json.loads(schema_path.read_text(encoding="utf-8"))
