@@ -494,16 +494,12 @@ def show_ranking(ranking: "ColumnRanking", labels: NDArray[Any]) -> Iterator[Ren
             "sureleaf evaluate --tree max_leaves=2 predicts rows that did not choose the column."
             "[/dim]"
         )
-    columns: LineCells = {
-        "column": lambda i: escape(ranking.column[i]),
-        "branches": lambda i: f"{ranking.branches[i]}",
-        "confidence": lambda i: f"{ranking.confidence[i]:.4f}",
-        "utility": lambda i: f"{ranking.utility[i]:.4f}",
-        "Gini": lambda i: f"{ranking.gini[i]:.4f}",
-        "gain ratio": lambda i: f"{ranking.gain_ratio[i]:.4f}",
-    }
-    lines, dispensable = range(len(ranking.column)), ("gain ratio", "Gini", "branches")
-    yield _table(columns, lines, "column", dispensable)
+    headings = ("column", "branches", "confidence", "utility", "Gini", "gain ratio")
+    table = FittedTable(*headings, wrapped="column", dispensable=("gain ratio", "Gini", "branches"))
+    figures = (ranking.confidence, ranking.utility, ranking.gini, ranking.gain_ratio)
+    for name, n, *of_column in zip(ranking.column, ranking.branches, *figures, strict=True):
+        table.add_row(escape(name), f"{n}", *(f"{figure:.4f}" for figure in of_column))
+    yield table
     if np.any(ranking.utility <= baseline + 1e-9):
         yield (
             "[dim]A column whose utility is not above the baseline does not change the prediction "

@@ -186,6 +186,10 @@ class _Box:
     children: list["_Box"] = field(default_factory=list)
 
     @property
+    def label_width(self) -> float:
+        return _text_width(self.label, SMALL)
+
+    @property
     def all(self) -> list["_Box"]:
         return [self, *(box for child in self.children for box in child.all)]
 
@@ -202,31 +206,25 @@ def _boxes(branch: Branch, depth: int, layout: _Layout) -> _Box:
 def _place(root: _Box, layout: _Layout) -> tuple[float, float]:
     """Place the boxes from left to right, one line per end; return width and height."""
     boxes = root.all
-    levels = [
-        [box for box in boxes if box.depth == depth]
-        for depth in range(max(box.depth for box in boxes) + 1)
-    ]
+    depth = max(box.depth for box in boxes)
+    levels = [[box for box in boxes if box.depth == k] for k in range(depth + 1)]
     left = 2.0
     for level, below in pairwise([*levels, []]):
         for box in level:
             box.x = left
-        labels = max((_text_width(box.label, SMALL) for box in below), default=0.0)
         inner = [box for box in level if box.children]
         left += max((box.width for box in inner), default=0.0) + CURVE
         if layout.above:
-            above = max((_text_width(box.label, SMALL) for box in inner), default=0.0)
+            above = max((box.label_width for box in inner), default=0.0)
             left = max(left, level[0].x + above + 6)
         else:
-            left += labels + 16
-    width = max(
-        box.x + max(box.width, layout.above * _text_width(box.label, SMALL)) for box in boxes
-    )
-    width += 10
-    if len(levels) > 1 and width < ROOMY:  # there is room for wider branches
-        wider = min(100.0, (ROOMY - width) / (len(levels) - 1))
+            left += max((box.label_width for box in below), default=0.0) + 16
+    width = max(box.x + max(box.width, layout.above * box.label_width) for box in boxes) + 10
+    if depth and width < ROOMY:  # there is room for wider branches
+        wider = min(100.0, (ROOMY - width) / depth)
         for box in boxes:
             box.x += wider * box.depth
-        width += wider * (len(levels) - 1)
+        width += wider * depth
     ends = [box for box in boxes if not box.children]
     for index, box in enumerate(ends):
         box.y = GAP + (index + 1) * layout.line - GAP - END / 2
@@ -243,7 +241,7 @@ def _svg(root: _Box, width: float, height: float, layout: _Layout) -> Markup:
         thick = [max(1.5, THICKEST * child.branch.node["n"] / n) for child in box.children]
         at = box.y - sum(thick) / 2
         for child, size in zip(box.children, thick, strict=True):
-            bend = child.x - (6 if layout.above else _text_width(child.label, SMALL) + 14)
+            bend = child.x - (6 if layout.above else child.label_width + 14)
             edges.append(_ribbon(box.x + box.width, at + size / 2, child, size, bend))
             at += size
             up = 4 if size > 15 else -size / 2 - 3.5
