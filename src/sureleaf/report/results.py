@@ -260,14 +260,13 @@ def _bootstrap(results: ReportResults) -> BootstrapError | str:
 
 
 @dataclass(frozen=True)
-class _UpTo:
-    """The sizes of a schedule up to a largest one."""
+class _UpTo(Geometric):
+    """The sizes of a geometric schedule up to a largest one."""
 
-    schedule: Geometric
-    largest: int
+    largest: int = 200_000
 
     def sizes(self, n_rows: int) -> list[int]:
-        return self.schedule.sizes(min(n_rows, self.largest))
+        return super().sizes(min(n_rows, self.largest))
 
 
 def _curve(results: ReportResults) -> LearningCurve | str:
@@ -283,7 +282,7 @@ def _curve(results: ReportResults) -> LearningCurve | str:
             report_tree(request),
             results.table,
             request.y,
-            schedule=_UpTo(Geometric(start, factor), budget.curve_rows),
+            schedule=_UpTo(start, factor, budget.curve_rows),
             measure="decided_cost" if measure == "cost" else measure,
             cost=request.cost,
             repeats=budget.curve_repeats,
