@@ -8,10 +8,8 @@ from sureleaf.tree.pruning import (
     collapse,
     cost_complexity_path,
     cut,
-    prune_cost_complexity,
     prune_pessimistic,
     prune_reduced_error,
-    prune_to_size,
 )
 from sureleaf.tree.routing import Routes, count_nodes, mixture, route
 from sureleaf.tree.rules import rules_text, with_digits
@@ -32,10 +30,8 @@ __all__ = [
     "impurity_importances",
     "mixture",
     "node_impurity",
-    "prune_cost_complexity",
     "prune_pessimistic",
     "prune_reduced_error",
-    "prune_to_size",
     "route",
     "rules_text",
     "thread_map",

@@ -116,24 +116,6 @@ def sums_along(
     return np.cumsum(added_at(begins) - added_at(ends), axis=0)[:-1]
 
 
-def prune_cost_complexity(tree: Tree, criterion: str, alpha: float) -> Tree:
-    """Cut every subtree that reduces the cost by no more than this penalty per leaf."""
-    return cut(tree, cost_complexity_alphas(tree, criterion) <= alpha)
-
-
-def prune_to_size(tree: Tree, criterion: str, n_leaves: int) -> Tree:
-    """Cut the weakest links until the tree has at most this many leaves."""
-    if n_leaves < 1:
-        raise InvalidArgumentError(
-            f"n_leaves must be at least 1; got {n_leaves}. One leaf is the smallest tree."
-        )
-    path = cost_complexity_path(tree, criterion)
-    if tree.n_leaves <= n_leaves:
-        return tree
-    alpha = path.alphas[np.argmax(path.n_leaves <= n_leaves)]
-    return prune_cost_complexity(tree, criterion, float(alpha))
-
-
 def decision_costs(tree: Tree, counts: FloatArray, rule: CostRule | None) -> FloatArray:
     """Return what the decision of each node costs the counted rows: sums, and sums of squares.
 
@@ -228,7 +210,23 @@ class Repruning:
     costs: CostRule | None = None
 
     def __post_init__(self) -> None:
-        _check_choice(self.rule, self.nodes, self.n_leaves, self.ccp_alpha)
+        ways = [way for way in (self.rule, self.nodes, self.n_leaves) if way is not None]
+        alpha = self.ccp_alpha
+        if len(ways) != 1:
+            example = "n_leaves=8" if alpha is None else f"'cost_complexity', ccp_alpha={alpha}"
+            raise InvalidArgumentError(
+                "prune needs exactly one of rule, nodes and n_leaves; got "
+                f"{len(ways)}. For example prune({example})."
+            )
+        if self.n_leaves is not None:
+            check_number("n_leaves", self.n_leaves, low=1, whole=True)
+        if alpha is not None:
+            check_number("ccp_alpha", alpha, low=0)
+            if self.rule != "cost_complexity":
+                raise InvalidArgumentError(
+                    "ccp_alpha is only for rule='cost_complexity'; got another way to prune. Leave "
+                    "one of them out."
+                )
         if self.rule == "pessimistic" and self.costs is not None:
             raise InvalidArgumentError(
                 "rule must be 'reduced_error' or 'cost_complexity' where errors have different "
@@ -239,7 +237,9 @@ class Repruning:
     def __call__(self, tree: Tree, rows: TrainingRows | None = None) -> Tree:
         """Prune a tree; pessimistic pruning needs the rows that its counts are of."""
         if self.n_leaves is not None:
-            return prune_to_size(tree, self.criterion, self.n_leaves)
+            path = cost_complexity_path(tree, self.criterion)
+            alpha = path.alphas[np.argmax(path.n_leaves <= self.n_leaves)]
+            return tree if tree.n_leaves <= self.n_leaves else self._cut_links(tree, float(alpha))
         if self.nodes is not None:
             return cut(tree, _chosen_nodes(tree, self.nodes))
         if self.rule == "pessimistic":
@@ -255,7 +255,7 @@ class Repruning:
                     "rule='cost_complexity' needs ccp_alpha; cost_complexity_path() lists those "
                     "that change the tree."
                 )
-            return prune_cost_complexity(tree, self.criterion, self.ccp_alpha)
+            return self._cut_links(tree, self.ccp_alpha)
         if self.rule == "reduced_error":
             if self.held_out is None:
                 raise InvalidArgumentError(
@@ -268,6 +268,10 @@ class Repruning:
             f"{self.rule!r}. Pruning by utility is done when a tree is fitted: "
             "TreeClassifier(pruning='utility')."
         )
+
+    def _cut_links(self, tree: Tree, alpha: float) -> Tree:
+        """Cut every subtree that reduces the impurity by no more than this penalty per leaf."""
+        return cut(tree, cost_complexity_alphas(tree, self.criterion) <= alpha)
 
     def of_fold_tree(self, tree: Tree, rows: TrainingRows) -> Tree:
         """Prune the tree of a fold as the tree of all rows was pruned.
@@ -299,25 +303,6 @@ def _highest_marked(tree: Tree, marks: NDArray[np.bool_]) -> NDArray[np.int64]:
         if above >= 0:
             highest[node] = above
     return highest
-
-
-def _check_choice(rule: str | None, nodes: Any, n_leaves: Any, ccp_alpha: Any) -> None:
-    ways = [way for way in (rule, nodes, n_leaves) if way is not None]
-    if len(ways) != 1:
-        example = "n_leaves=8" if ccp_alpha is None else f"'cost_complexity', ccp_alpha={ccp_alpha}"
-        raise InvalidArgumentError(
-            "prune needs exactly one of rule, nodes and n_leaves; got "
-            f"{len(ways)}. For example prune({example})."
-        )
-    if n_leaves is not None:
-        check_number("n_leaves", n_leaves, low=1, whole=True)
-    if ccp_alpha is not None:
-        check_number("ccp_alpha", ccp_alpha, low=0)
-        if rule != "cost_complexity":
-            raise InvalidArgumentError(
-                "ccp_alpha is only for rule='cost_complexity'; got another way to prune. Leave one "
-                "of them out."
-            )
 
 
 def _chosen_nodes(tree: Tree, nodes: Any) -> NDArray[np.bool_]:

@@ -108,8 +108,7 @@ def leaf_rules(tree: Tree, schema: Schema) -> dict[int, str]:
         path = paths.pop(node)
         index = int(tree.feature[node])
         column = schema.columns[index]
-        is_bound = column.kind != "categorical" and not tree.tests_missing(node)
-        tests = _ColumnTests.of_branches(tree, node, column, is_bound=is_bound)
+        tests = _ColumnTests.of_branches(tree, node, column)
         for child, test in zip(tree.branches(node).tolist(), tests, strict=True):
             paths[child] = {**path, index: path[index].then(test) if index in path else test}
     return {
@@ -147,17 +146,13 @@ class _ColumnTests(NamedTuple):
     missing: bool = False
 
     @classmethod
-    def of_branches(
-        cls, tree: Tree, node: int, column: Column, *, is_bound: bool
-    ) -> "list[_ColumnTests]":
+    def of_branches(cls, tree: Tree, node: int, column: Column) -> "list[_ColumnTests]":
         """Return the test of each branch of a node."""
         known = _known_tests(tree, node, column)
         missing = [branch == int(tree.missing_branch[node]) for branch in range(len(known))]
-        if is_bound:
-            return [
-                cls(up_to=known[0], missing=missing[0]),
-                cls(above=known[1], missing=missing[1]),
-            ]
+        if column.kind != "categorical" and not tree.tests_missing(node):
+            up_to, above = known
+            return [cls(up_to=up_to, missing=missing[0]), cls(above=above, missing=missing[1])]
         return [
             cls(other=text, known=text is not None, missing=passes)
             for text, passes in zip(known, missing, strict=True)
