@@ -791,9 +791,9 @@ def _audit_bins(audited: AuditedRows, n_bins: int, request: _Request) -> Audited
     inside = sp.csr_array((np.ones(n_rows), bins.bin_of_row, np.arange(n_rows + 1)))
     counts, effective = audited.counts(inside), audited.effective(inside)
     return AuditedBins(
-        stated_from=bins.stated_from,
-        stated_to=bins.stated_to,
-        **_audit_groups(audited, request, counts, bins.predicted, bins.stated, effective),
+        stated_from=bins.smallest,
+        stated_to=bins.largest,
+        **_audit_groups(audited, request, counts, bins.predicted, bins.mean, effective),
     )
 
 

@@ -5,6 +5,7 @@ the probability of the predicted class in the leaf; more rows only make it bette
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,19 +183,14 @@ def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:
 # ---- rows grouped by prediction and predicted probability ----------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ProbabilityBins:
-    """Groups of rows with one predicted class and similar predicted probabilities.
-
-    `stated`, `stated_from` and `stated_to` are the mean, smallest and largest of these
-    probabilities.
-    """
+class ProbabilityBins(NamedTuple):
+    """Groups of rows with one predicted class, and with these probabilities of it."""
 
     bin_of_row: NDArray[np.intp]
     predicted: NDArray[np.intp]
-    stated: FloatArray
-    stated_from: FloatArray
-    stated_to: FloatArray
+    mean: FloatArray
+    smallest: FloatArray
+    largest: FloatArray
 
 
 def probability_bins(
@@ -222,10 +218,10 @@ def probability_bins(
     n_bins = len(class_of_bin)
     weight = row_weights(weights, len(predicted))
     total = np.bincount(bin_of_row, weight, n_bins)
-    low, high = np.full(len(class_of_bin), np.inf), np.full(len(class_of_bin), -np.inf)
+    low, high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
     np.minimum.at(low, bin_of_row, probability)
     np.maximum.at(high, bin_of_row, probability)
     sums = np.bincount(bin_of_row, weight * probability, n_bins)
     mean = np.divide(sums, total, out=low.copy(), where=total > 0)
-    stated = np.clip(mean, low, high)
-    return ProbabilityBins(bin_of_row, np.array(class_of_bin, dtype=np.intp), stated, low, high)
+    classes = np.array(class_of_bin, dtype=np.intp)
+    return ProbabilityBins(bin_of_row, classes, np.clip(mean, low, high), low, high)

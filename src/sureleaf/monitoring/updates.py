@@ -187,5 +187,4 @@ def posterior_accuracy(shares: FloatArray, strength: FloatArray, counts: FloatAr
     counts are added to it.
     """
     total = strength + counts.sum(axis=1)
-    accuracy: FloatArray = (shares * strength[:, np.newaxis] + counts) / total[:, np.newaxis]
-    return accuracy
+    return np.asarray((shares * strength[:, np.newaxis] + counts) / total[:, np.newaxis])
