@@ -138,10 +138,14 @@ def signed_points(difference: float | None) -> str:
     """
     if difference is None:
         return NOTHING
-    text = f"{abs(100 * difference):.1f}"
-    if float(text) == 0:
-        return text
-    return f"{'+' if difference > 0 else _MINUS}{text}"
+    return _signed(difference, f"{abs(100 * difference):.1f}")
+
+
+def _signed(value: float, size: str) -> str:
+    """Put the sign of a value before its size as text; 0 has none."""
+    if float(size.replace(",", "")) == 0:
+        return size
+    return f"{'+' if value > 0 else _MINUS}{size}"
 
 
 def signed_interval(low: float | None, high: float | None) -> str:
@@ -163,10 +167,7 @@ def signed_number(value: float | None) -> str:
     >>> signed_number(-0.0123), signed_number(12.5), signed_number(0.0)
     ('−0.012', '+12.500', '0')
     """
-    text = measure_value(None if value is None else abs(value))
-    if value is None or float(text.replace(",", "")) == 0:
-        return text
-    return f"{'+' if value > 0 else _MINUS}{text}"
+    return NOTHING if value is None else _signed(value, measure_value(abs(value)))
 
 
 def p_value(value: float | None) -> str:

@@ -17,12 +17,7 @@ Zhang, Z. (2024). Levels of confidence and utility for binary classifiers. Stats
 
 from sureleaf.levels import entropies
 from sureleaf.levels.estimator_bias import exact_bias, exact_mse, sample_size_for_bias
-from sureleaf.levels.intervals import (
-    Interval,
-    LevelIntervals,
-    level_intervals,
-    p_max_interval,
-)
+from sureleaf.levels.intervals import Interval, LevelIntervals, level_intervals, p_max_interval
 from sureleaf.levels.nodes import (
     TreeLevels,
     confidence,

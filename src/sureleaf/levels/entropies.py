@@ -20,14 +20,7 @@ from sureleaf.arguments import (
 )
 from sureleaf.errors import InvalidArgumentError
 
-__all__ = [
-    "entropy",
-    "generalised_simpson",
-    "gini",
-    "renyi",
-    "shannon",
-    "tsallis",
-]
+__all__ = ["entropy", "generalised_simpson", "gini", "renyi", "shannon", "tsallis"]
 
 
 def entropy(counts: ArrayLike) -> Numbers:

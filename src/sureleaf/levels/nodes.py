@@ -237,9 +237,7 @@ def _node_levels(
     n: ArrayLike, share: ArrayLike, p_max: ArrayLike, empty: str
 ) -> tuple[FloatArray, FloatArray]:
     n_rows, part, p = broadcast(
-        n=check_rows("n", n),
-        share=check_unit_interval("share", share),
-        p_max=check_p_max(p_max),
+        n=check_rows("n", n), share=check_unit_interval("share", share), p_max=check_p_max(p_max)
     )
     return _levels_of_nodes(n_rows, part, p, empty)
 

@@ -5,13 +5,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf import _kernel
-from sureleaf.arguments import (
-    FloatArray,
-    Numbers,
-    check_distribution,
-    check_rows,
-    scalar_or_array,
-)
+from sureleaf.arguments import FloatArray, Numbers, check_distribution, check_rows, scalar_or_array
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.levels.decisions import CostRule, decision_probabilities, unequal_rule
 from sureleaf.levels.nodes import at_threshold, confidence, saving

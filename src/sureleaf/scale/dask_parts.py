@@ -394,8 +394,8 @@ def _row_facts(part: CodedPart) -> tuple[tuple[Any, Any, Any], Any]:
     return (_in_few_bytes(part.labels), part.weights, part.groups), part.prints
 
 
-def _in_few_bytes(codes: NDArray[np.int32]) -> NDArray[np.integer[Any]]:
-    return codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
+def _in_few_bytes(numbers: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
 @dataclass(frozen=True)
@@ -408,13 +408,11 @@ class _OwnRows:
 
     @classmethod
     def of(cls, labels: NDArray[np.int32] | None, weights: NDArray[np.int64] | None) -> "_OwnRows":
-        own = None if labels is None else _in_few_bytes(labels)
-        if weights is None or not len(weights):
-            return cls(own, weights, False)
-        highest = int(weights.max())
-        if highest <= 1:
-            return cls(own, np.packbits(weights.astype(bool)), True)
-        return cls(own, weights.astype(np.min_scalar_type(highest)), False)
+        few = None if labels is None else _in_few_bytes(labels)
+        if weights is None:
+            return cls(few, None, False)
+        are_bits = bool(weights.max(initial=0) <= 1)
+        return cls(few, np.packbits(weights > 0) if are_bits else _in_few_bytes(weights), are_bits)
 
     def of_part(self, part: CodedPart) -> tuple[CodedPart, NDArray[np.int64] | None]:
         weights = self.weights

@@ -74,11 +74,11 @@ class ArrayColumns(tuple[NDArray[Any], ...], Columns):
         return _kernel.make_table(list(self), n_categories, _is_ordered(schema), n_rows)
 
 
+@dataclass(frozen=True, eq=False)
 class MatrixColumns(Columns):
     """The columns of one array of numbers, which the kernel reads without a view per column."""
 
-    def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
+    array: NDArray[Any]
 
     @staticmethod
     def can_read(array: Any) -> bool:

@@ -16,13 +16,7 @@ from pyarrow import csv as arrow_csv
 
 from sureleaf.errors import InvalidArgumentError, InvalidTypeError, suggestion
 from sureleaf.files.csv_dialect import CsvFormat
-from sureleaf.files.csv_reader import (
-    BAD_CELL,
-    BLOCK,
-    CsvText,
-    nullify,
-    read_thousands,
-)
+from sureleaf.files.csv_reader import BAD_CELL, BLOCK, CsvText, nullify, read_thousands
 from sureleaf.files.read_file import (
     BATCH_ROWS,
     check_arrow,
