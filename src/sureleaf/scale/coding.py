@@ -469,24 +469,22 @@ def _summarize_batch(
     numbers = _numbers_of(rows.features, plan)
     columns: list[NumberSummary | CategorySummary] = []
     is_counted = None if rows.weights is None else rows.weights > 0
-    at = 0
-    for j, column in enumerate(plan.schema.columns):
-        known = before.columns[j]
+    values = iter(numbers.T)
+    for j, (column, known) in enumerate(zip(plan.schema.columns, before.columns, strict=True)):
+        cells = rows.features[column.name]
         if isinstance(known, CategorySummary):
             kind = "given" if plan.has_categories[j] else column.kind
-            columns.append(_categories_of(rows.features[column.name], kind, is_counted))
-            continue
-        summary = _number_summary(numbers[:, at], is_counted, known)
-        integers = _lowest_hashes(large_integers(rows.features[column.name]))
-        columns.append(replace(summary, integers=integers))
-        at += 1
+            columns.append(_categories_of(cells, kind, is_counted))
+        else:
+            summary = _number_summary(next(values), is_counted, known)
+            integers = _lowest_hashes(large_integers(cells))
+            columns.append(replace(summary, integers=integers))
     hashes = _kernel.hash_rows(numbers)
     digest = Digest.of(rows, hashes)
-    sampled = numbers
     if is_counted is not None:
-        sampled, hashes = numbers[is_counted], hashes[is_counted]
+        numbers, hashes = numbers[is_counted], hashes[is_counted]
     bounds = [bound for bound in (below, before.sample.bound) if bound is not None]
-    sample = RowSample.of(sampled, hashes, below=min(bounds, default=None))
+    sample = RowSample.of(numbers, hashes, below=min(bounds, default=None))
     n_rows = rows.features.num_rows
     return Summary(n_rows, tuple(columns), counts, sample, rows.n_unlabelled), digest
 
@@ -576,18 +574,15 @@ class Coding:
         columns = list(plan.schema.columns)
         values: list[FloatArray | None] = [None] * len(columns)
         is_exact = [True] * len(columns)
-        at = 0
         for j, part in enumerate(summary.columns):
             if isinstance(part, CategorySummary):
                 if not plan.has_categories[j] and part.values is not None:
                     columns[j] = _with_categories(columns[j], part)
                 continue
             check_told_apart(str(columns[j].name), part.integers)
-            is_exact[j] = part.values is not None
-            values[j] = part.values
-            if values[j] is None:
-                values[j] = _ranges(summary.sample, at, part.highest)
-            at += 1
+            values[j], is_exact[j] = part.values, part.values is not None
+            if part.values is None:
+                values[j] = _ranges(summary.sample, plan.numbers.index(j), part.highest)
         return cls(
             plan,
             replace(plan.schema, columns=tuple(columns)),
