@@ -86,11 +86,7 @@ def test_leaves_in_json_are_those_of_the_model(capsys):
 def test_options_for_tables_are_an_error_with_a_fitted_model(capsys, tmp_path):
     model = tmp_path / "labor.sureleaf"
     assert run(capsys, "fit", LABOR, "--target", "class", "-o", str(model))[0] == 0
-    for option in (
-        ["--tree", "pruning=none"],
-        ["-t", "class"],
-        ["--id", "x"],
-    ):
+    for option in (["--tree", "pruning=none"], ["-t", "class"], ["--id", "x"]):
         code, out, err = run(capsys, "leaves", str(model), *option)
         assert (code, out) == (2, "")
         assert "goes with a table" in err

@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from sureleaf import TreeClassifier
-from sureleaf.cli.options import (
-    read_cost,
-    read_csv_format,
-)
+from sureleaf.cli.options import read_cost, read_csv_format
 from sureleaf.commands.learners import read_tree_options
 from sureleaf.errors import InvalidArgumentError
 from tests.cli.command import run

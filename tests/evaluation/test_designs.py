@@ -16,13 +16,7 @@ from sureleaf.errors import InvalidArgumentError, InvalidTypeError
 
 CLASSES = np.random.default_rng(0).choice(3, 101, p=[0.6, 0.3, 0.1])
 GROUPS = np.random.default_rng(1).integers(0, 20, 101)
-EVERY = [
-    Holdout(),
-    RepeatedHoldout(3),
-    KFold(5, repeats=2),
-    LeaveOneOut(),
-    Bootstrap(4),
-]
+EVERY = [Holdout(), RepeatedHoldout(3), KFold(5, repeats=2), LeaveOneOut(), Bootstrap(4)]
 
 
 @pytest.mark.parametrize("design", EVERY)

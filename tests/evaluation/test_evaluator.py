@@ -218,11 +218,7 @@ def test_predictions_become_data_frames() -> None:
         ({"design": KFold(91)}, InvalidArgumentError, "at least 91 rows; got 90"),
         ({"positive": "q"}, InvalidArgumentError, "positive must be one of the classes"),
         ({"groups": [1, 2]}, InvalidArgumentError, "groups must have one entry for each of the 90"),
-        (
-            {"sample_weight": [1.0]},
-            InvalidArgumentError,
-            "sample_weight must have one weight per",
-        ),
+        ({"sample_weight": [1.0]}, InvalidArgumentError, "sample_weight must have one weight per"),
         ({"cost": [[0, 1], [1, 0]]}, InvalidArgumentError, r"cost must be .* \(3, 3\)"),
         ({"cost": {"a": 5}}, InvalidArgumentError, "cost must be a matrix of numbers"),
         ({"cost": "abc"}, InvalidArgumentError, "cost must be a matrix of numbers"),

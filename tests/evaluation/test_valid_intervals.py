@@ -17,13 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf import measures
 from sureleaf.comparison import compare
-from sureleaf.designs import (
-    Bootstrap,
-    Holdout,
-    KFold,
-    LeaveOneOut,
-    RepeatedHoldout,
-)
+from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.evaluation.boundary_variance import row_influences, variance_of_influences
 from sureleaf.evaluation.evaluator import evaluate

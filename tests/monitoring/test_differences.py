@@ -81,10 +81,7 @@ def test_two_trees_equal_a_naive_count(kind: str) -> None:
     assert found.flows.share.sum() == pytest.approx(1)
     assert found.comparison is not None
     if kind != "cost":
-        expected = mcnemar(
-            *_discordant(old, new, X, y),
-            len(y),
-        )
+        expected = mcnemar(*_discordant(old, new, X, y), len(y))
         assert found.comparison.difference == pytest.approx(expected.difference)
         assert found.comparison.p_value == pytest.approx(expected.p_value)
     else:

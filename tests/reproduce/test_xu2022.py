@@ -18,10 +18,7 @@ def test_two_misprints_and_nothing_else() -> None:
         for c in part.cells
         if c.verdict is not CellVerdict.AGREES
     }
-    assert off == {
-        ("(10)", "N", 4, 6),
-        ("text", "share of distinct rows", 0.623, 0.632),
-    }
+    assert off == {("(10)", "N", 4, 6), ("text", "share of distinct rows", 0.623, 0.632)}
 
 
 def test_the_margins_of_table_1() -> None:

@@ -10,12 +10,7 @@ import pytest
 from sureleaf import levels
 from sureleaf.reproduce import CellVerdict, Computed, reproduce
 from sureleaf.reproduce import zhang as tables
-from sureleaf.reproduce.zhang import (
-    golf_node_counts,
-    likelihoods,
-    printed_table,
-    split_curves,
-)
+from sureleaf.reproduce.zhang import golf_node_counts, likelihoods, printed_table, split_curves
 
 DOCUMENT = reproduce("zhang2024")
 TWO_NODES = [f"table {number}" for number in range(3, 9)]
@@ -187,7 +182,5 @@ def test_the_likelihoods_are_largest_at_the_estimates() -> None:
     assert found.p_max[found.binomial.argmax()] == pytest.approx(found.mle, abs=1e-5)
     assert found.p_max[found.entropic.argmax()] == pytest.approx(found.entropic_mle, abs=1e-5)
     np.testing.assert_allclose(
-        found.entropic[::5000],
-        levels.entropic_binomial(7, found.p_max[::5000]).pmf(5),
-        atol=1e-12,
+        found.entropic[::5000], levels.entropic_binomial(7, found.p_max[::5000]).pmf(5), atol=1e-12
     )

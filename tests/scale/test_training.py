@@ -20,11 +20,7 @@ import sureleaf
 from sureleaf import TreeClassifier, arguments, folds
 from sureleaf.cli.options import TableOptions
 from sureleaf.designs import KFold
-from sureleaf.errors import (
-    InvalidArgumentError,
-    InvalidTypeError,
-    MemoryLimitWarning,
-)
+from sureleaf.errors import InvalidArgumentError, InvalidTypeError, MemoryLimitWarning
 from sureleaf.files.csv_dialect import CsvFormat
 from sureleaf.files.read_file import read_file
 from sureleaf.model import cross_fitting, halves

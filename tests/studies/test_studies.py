@@ -627,10 +627,7 @@ PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"
         (f"design = 'KFold'\n{PARTS}", "design must be a table such as"),
         (f"design = {{design = ['KFold']}}\n{PARTS}", "design must be one of"),
         (f"limits = 5\n{PARTS}", "limits must be a table such as"),
-        (
-            f"limits = {{memory_mb = 1e300}}\n{PARTS}",
-            "memory_mb must be a number above 0 and at",
-        ),
+        (f"limits = {{memory_mb = 1e300}}\n{PARTS}", "memory_mb must be a number above 0 and at"),
         (PARTS.replace("'a'", "5", 2).replace("[[l", "name=5\n[[l"), "as names, .* got .5"),
         (PARTS.replace("[[l", "positive=2024-01-01\n[[l"), "positive must be a text, a number"),
         (PARTS.replace("[[l", "drop='ab'\n[[l"), "drop must be a list of columns; got 'ab'"),
