@@ -51,3 +51,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
         main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     return int(stop.value.code or 0), out, err
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Run a command that must end with exit code 2 and one line on stderr, which is returned."""
+    code, out, err = run(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    return err

@@ -61,9 +61,8 @@ def test_a_model_without_costs_can_be_decided_by_them(folder, capsys):
 
 
 def test_compare_fits_trees_for_the_costs(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    blind = (
-        "TreeClassifier(random_state=0, cost=[[0, 1], [1, 0]])"  # equal costs: not pruned by them
-    )
+    # At equal costs, a tree is not pruned by them.
+    blind = "TreeClassifier(random_state=0, cost=[[0, 1], [1, 0]])"
     arguments = ["compare", data, "-t", "class", "-m", "TreeClassifier(random_state=0)", "-m"]
     options = ["--cost", COST, "--folds", "3", "--json"]
     code, out, _ = run(capsys, *arguments, blind, *options)

@@ -22,7 +22,7 @@ import sureleaf
 from sureleaf.files import CsvFormat, csv_reader, read_file
 from sureleaf.table import row_stream
 from sureleaf.table.row_stream import stream_rows
-from tests.cli.command import SURELEAF, run
+from tests.cli.command import SURELEAF, refused, run
 from tests.cli.fitted_rows import N_ROWS, make_rows
 
 
@@ -53,13 +53,8 @@ def check(predictions: pa.Table, model: Any, rows: pa.Table) -> None:
 @pytest.mark.parametrize("data", ["rows.csv", "rows.parquet", "rows.arrow", "rows.csv.gz"])
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow", "out.csv.gz"])
 def test_predictions_do_not_depend_on_formats_or_batches(
-    data: str,
-    output: str,
-    folder: Path,
-    model: Any,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    data, output, folder, model, tmp_path, capsys
+):
     rows = make_rows()
     path = tmp_path / data
     if data.endswith("parquet"):
@@ -107,11 +102,7 @@ def test_rows_below_the_confidence_get_no_prediction(folder, model, tmp_path, ca
     summary = json.loads(out)
     n_abstained = sum(label is None for label in expected)
     assert 0 < summary["abstained"] == n_abstained < N_ROWS
-    assert (
-        sum(summary["predictions"].values())
-        == summary["rows"] - n_abstained
-        == N_ROWS - n_abstained
-    )
+    assert (summary["rows"], sum(summary["predictions"].values())) == (N_ROWS, N_ROWS - n_abstained)
 
 
 def test_unseen_categories_are_counted_in_a_note(folder, tmp_path, capsys):
@@ -136,11 +127,7 @@ def test_a_file_without_rows_gives_a_file_without_rows(folder, tmp_path, capsys)
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (
-            "sizes,code,late\n1,1,\n",
-            [],
-            "must have the column 'size', which the model was fitted on.",
-        ),
+        ("sizes,code,late\n1,1,\n", [], "must have the column 'size', which the model was fit"),
         ("size,code,late\n1,1,\nbig,1,\n", [], "column 'size' of new.csv must hold numbers"),
         ("size,code,late\n1,1,\n1,1\n", [], "every row of new.csv must have 3 cells"),
         ("size,code,late\n1,1,\n", ["--keep", "idd"], "must have the column 'idd' to be kept"),
@@ -152,16 +139,13 @@ def test_a_file_without_rows_gives_a_file_without_rows(folder, tmp_path, capsys)
 def test_an_error_leaves_no_file(text, options, message, folder, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("new.csv").write_text(text)
-    code, out, err = run(capsys, "predict", folder / "m", "new.csv", "-o", "out.csv", *options)
-    assert (code, out) == (2, "")
+    err = refused(capsys, "predict", folder / "m", "new.csv", "-o", "out.csv", *options)
     assert message in err
-    assert err.count("\n") == 1
     assert os.listdir() == ["new.csv"]
 
 
-def test_json_needs_an_output_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "predict", folder / "m", folder / "rows.csv", "--json")
-    assert (code, out) == (2, "")
+def test_json_needs_an_output_file(folder, capsys):
+    err = refused(capsys, "predict", folder / "m", folder / "rows.csv", "--json")
     assert "--json needs --output" in err
 
 
@@ -236,11 +220,8 @@ def test_standard_input_is_predicted_to_standard_output_until_the_pipe_is_closed
         check=True,
     )
     assert done.stderr == ""
-    assert [line.split(",")[0] for line in done.stdout.splitlines()] == [
-        '"id"',
-        '"00000"',
-        '"00001"',
-    ]
+    first_cells = [line.split(",")[0] for line in done.stdout.splitlines()]
+    assert first_cells == ['"id"', '"00000"', '"00001"']
 
 
 def test_csv_text_is_no_formula_and_reads_back_exactly_and_a_note_says_so(tmp_path, capsys):
@@ -302,9 +283,7 @@ def test_a_kept_column_of_an_odd_type_is_written_or_named(name, tmp_path, capsys
         assert out.exists() == (code == 0) == (kind in possible.split())
         if code:
             assert (code, err.count("\n")) == (2, 1)
-            assert (
-                f"--keep must name columns that a file of kind {kind} can hold; got {name!r}" in err
-            )
+            assert f"columns that a file of kind {kind} can hold; got {name!r}" in err
         elif kind == "csv":
             assert b'"=' not in out.read_bytes()
 
@@ -325,9 +304,7 @@ def test_large_integers_of_a_csv_file_are_predicted_as_at_fit(first, tmp_path, c
     ("chosen", "path"),
     [("mixture", "rows go down all branches of each test"), ("stop", "rows stop where they are")],
 )
-def test_a_note_says_what_unseen_categories_do(
-    chosen: str, path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_note_says_what_unseen_categories_do(chosen, path, tmp_path, capsys):
     """No test asks for a column that was empty in training: its values send no row anywhere."""
     rows = [f"{'red' if row % 2 else 'blue'},,{row % 2}" for row in range(200)]
     (tmp_path / "old.csv").write_text("\n".join(["colour,empty,class", *rows]))

@@ -68,11 +68,6 @@ def test_the_status_is_known_to_another_process(finished: Path) -> None:
     assert why["reason"].startswith("ValueError")
 
 
-def test_a_finished_study_is_resumed_without_a_fit(finished: Path) -> None:
-    done = sureleaf_here("study", "run", str(finished))
-    assert (done.returncode, done.stdout.split(":")[0]) == (0, "two tables")
-
-
 def test_every_bit_is_verified(finished: Path) -> None:
     done = sureleaf_here("study", "verify", str(finished))
     assert (done.returncode, done.stdout) == (0, "8 of 8 fits are the same to the last bit.\n")
@@ -113,14 +108,6 @@ def test_a_page_does_not_replace_the_store(finished: Path) -> None:
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "must not replace" in done.stderr
     assert store.read_bytes().startswith(b"SQLite format 3")
-
-
-def test_a_study_that_cannot_run_is_not_begun(study: Path) -> None:
-    file = study.with_name("wrong.toml")
-    file.write_text(STUDY.replace("max_leaves", "max_leavs"))
-    done = sureleaf_here("study", "run", str(file))
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "was not begun: learner 'small <tree>': --model must be a classifier" in done.stderr
 
 
 def test_a_store_that_is_named_wrongly_is_not_made(finished: Path, tmp_path: Path) -> None:

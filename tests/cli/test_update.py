@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sureleaf
-from tests.cli.command import run
+from tests.cli.command import refused, run
 
 
 def write(path: Path, seed: int, n: int, *, turned: bool = False) -> str:
@@ -47,22 +47,19 @@ def _read(path: str) -> tuple[object, object]:
 
 
 def test_update_counts_rows_and_saves_the_tree(capsys, files):
-    code, out, _ = run(
-        capsys, "update", files["tree"], files["new"], "-t", "y", "-o", files["updated"]
-    )
+    arguments = ("update", files["tree"], files["new"], "-t", "y", "-o", files["updated"])
+    code, out, _ = run(capsys, *arguments)
     assert code == 0
     assert "150 new rows counted." in out
     assert "expected on unseen rows; before:" in " ".join(out.split())
     updated = sureleaf.load(files["updated"])
     assert updated.leaf_counts_.n.sum() == 350
-    code, _, err = run(capsys, "update", files["updated"], files["new"], "-t", "y")
-    assert code == 2
-    assert "earlier update" in err
+    again = ("update", files["updated"], files["new"], "-t", "y")
+    assert "earlier update" in refused(capsys, *again)
     trained = f"{files['folder']}/trained.sureleaf"
     sureleaf.TreeClassifier(levels_from="training").fit(*_read(files["old"])).save(trained)
     _, out, _ = run(capsys, "update", trained, files["new"], "-t", "y")
     assert "by training levels, too high for unseen rows; before:" in " ".join(out.split())
-    assert err.count("\n") == 1
 
 
 def test_update_says_which_leaves_change_and_whether_to_regrow(capsys, files):
@@ -76,8 +73,7 @@ def test_update_says_which_leaves_change_and_whether_to_regrow(capsys, files):
     assert {leaf["before"] for leaf in found["leaves"]} == {"no", "yes"}
     assert found["keep_or_regrow"]["n_old"] == 200
     assert found["keep_or_regrow"]["verdict"] in ("keep", "regrow", "undecided")
-    code, _, err = run(capsys, *arguments, "--rows", files["old"])
-    assert (code, "--regrow" in err) == (2, True)
+    assert "--regrow" in refused(capsys, *arguments, "--rows", files["old"])
 
 
 def test_diff_is_a_gate(capsys, files):
@@ -93,10 +89,9 @@ def test_diff_is_a_gate(capsys, files):
     code, out, _ = run(capsys, *arguments, "--cost", "0,1;9,0", "--json")
     assert (code, json.loads(out)["comparison"]) == (0, None)
     for extra in (["--gate"], ["--gate", "-t", "y"]):
-        code, _, err = run(capsys, "diff", files["tree"], files["wrong"], *extra)
-        assert (code, "labels" in err) == (2, True)
-    code, _, err = run(capsys, "diff", files["tree"], files["wrong"], "-t", "y")
-    assert (code, "no file of rows" in err) == (2, True)
+        assert "labels" in refused(capsys, "diff", files["tree"], files["wrong"], *extra)
+    without_rows = ("diff", files["tree"], files["wrong"], "-t", "y")
+    assert "no file of rows" in refused(capsys, *without_rows)
 
 
 def test_bagged_trees_are_refused(capsys, files, tmp_path):
@@ -106,9 +101,7 @@ def test_bagged_trees_are_refused(capsys, files, tmp_path):
         ("update", tmp_path / "bag.sureleaf", files["new"], "-t", "y"),
         ("diff", files["tree"], tmp_path / "bag.sureleaf"),
     ):
-        code, _, err = run(capsys, *arguments)
-        assert code == 2
-        assert "needs a model of one tree" in err
+        assert "needs a model of one tree" in refused(capsys, *arguments)
 
 
 def test_text_that_looks_like_numbers_in_a_new_file_is_text_as_the_tree_knows_it(capsys, tmp_path):
