@@ -76,15 +76,12 @@ def test_the_score_interval_inverts_the_score_test(x1: int, n1: int, x2: int, n2
 def test_the_unpooled_interval_is_statsmodels(x1: int, n1: int, x2: int, n2: int) -> None:
     expected = confint_proportions_2indep(x1, n1, x2, n2, method="wald", compare="diff")
     test = compare_rates(x1 / n1, n1, x2 / n2, n2)
-    assert (test.low, test.high) == pytest.approx(
-        (max(expected[0], -1), min(expected[1], 1)), abs=1e-12
-    )
+    low, high = max(expected[0], -1), min(expected[1], 1)
+    assert (test.low, test.high) == pytest.approx((low, high), abs=1e-12)
 
 
 @pytest.mark.parametrize(("x1", "n1", "x2", "n2"), [CASES[1], CASES[3], (0, 1, 1, 1)])
-def test_a_rate_without_variance_gets_the_score_interval(
-    x1: int, n1: int, x2: int, n2: int
-) -> None:
+def test_a_rate_without_variance_gets_the_score_interval(x1, n1, x2, n2) -> None:
     pooled = compare_rates(x1 / n1, n1, x2 / n2, n2, pooled=True)
     test = compare_rates(x1 / n1, n1, x2 / n2, n2)
     assert (test.low, test.high, test.p_value) == (pooled.low, pooled.high, pooled.p_value)
@@ -177,9 +174,7 @@ def test_counts_that_do_not_fit_are_refused(bad: tuple[Any, int, int], message: 
 
 
 @pytest.mark.parametrize(("exact", "name"), [(False, "mid-p"), (True, "exact")])
-def test_the_result_names_its_method_and_has_the_statistic_of_mcnemar(
-    exact: bool, name: str
-) -> None:
+def test_the_result_names_its_method_and_has_the_statistic_of_mcnemar(exact, name) -> None:
     test = mcnemar(8, 2, 40, exact=exact, level=0.9)
     assert test.statistic == pytest.approx(6 / np.sqrt(10))
     assert test.standard_error == pytest.approx(np.sqrt(10) / 40)
@@ -322,13 +317,6 @@ def test_a_level_in_percent_is_refused_with_the_right_one() -> None:
 
 
 # ---- AUC differences and the paired bootstrap, against enumeration and each other
-
-
-def scores(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    positive = rng.random(n) < 0.4
-    shared = rng.normal(size=n) + positive
-    return positive, shared + rng.normal(size=n), np.round(shared + rng.normal(size=n), 1)
 
 
 def test_two_perfect_rankings_keep_an_interval() -> None:

@@ -60,19 +60,19 @@ def pair(design: Any, second: int = 1, **options: Any) -> tuple[Evaluation, Eval
     return judged(0, design, **options), judged(second, design, **options)
 
 
+def discordant(a: Evaluation, b: Evaluation, rows: Any = slice(None)) -> tuple[int, int]:
+    """Count the rows that one of two models alone predicts correctly."""
+    told = [(each.predictions.truth == each.predictions.prediction)[rows] for each in (a, b)]
+    return int((told[0] & ~told[1]).sum()), int((told[1] & ~told[0]).sum())
+
+
 def test_one_hold_out_is_mcnemar_of_its_rows() -> None:
     a, b = pair(Holdout())
-    right = [x.predictions.truth == x.predictions.prediction for x in (a, b)]
-    expected = mcnemar(
-        int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()), len(a.row)
-    )
-    found = compare(a, b)
-    assert (found.difference, found.low, found.high, found.p_value) == (
-        expected.difference,
-        expected.low,
-        expected.high,
-        expected.p_value,
-    )
+    expected, found = mcnemar(*discordant(a, b), len(a.row)), compare(a, b)
+    assert (found.difference, found.p_value) == (expected.difference, expected.p_value)
+    assert (found.low, found.high) == (expected.low, expected.high)
+    exact = binomtest(discordant(a, b)[0], sum(discordant(a, b))).pvalue
+    assert compare(a, b, method="mcnemar_exact").p_value == pytest.approx(exact, rel=1e-12)
     assert found.question == "model"
     assert found.verdict == "better"
     assert found.n_rows == 100
@@ -82,10 +82,7 @@ def test_recall_is_mcnemar_of_the_rows_of_its_class() -> None:
     a, b = pair(Holdout())
     found = compare(a, b, measure="recall")
     positives = a.predictions.truth == 1
-    hit = [x.predictions.prediction[positives] == 1 for x in (a, b)]
-    expected = mcnemar(
-        int((hit[0] & ~hit[1]).sum()), int((hit[1] & ~hit[0]).sum()), int(positives.sum())
-    )
+    expected = mcnemar(*discordant(a, b, positives), int(positives.sum()))
     assert (found.low, found.high) == (expected.low, expected.high)
 
 
@@ -252,9 +249,7 @@ def test_other_splits_of_the_same_rows_are_refused() -> None:
         ({"cost": [[0, 1], [5, 0]]}, "cost", "different costs"),
     ],
 )
-def test_other_weights_or_costs_are_refused(
-    options: dict[str, Any], measure: str, name: str
-) -> None:
+def test_other_weights_or_costs_are_refused(options, measure, name) -> None:
     first = judged(0, Holdout(), cost=[[0, 1], [4, 0]])
     with pytest.raises(InvalidArgumentError, match=name):
         compare(first, judged(1, Holdout(), **options), measure=measure)
@@ -373,9 +368,8 @@ def test_a_difference_that_never_varied_has_the_exact_bound() -> None:
         evaluate(Says(k), TOLD, TRUTH, design=Bootstrap(5), random_state=0) for k in (0, 1)
     )
     found = compare(right, wrong, measure="error")
-    share = clopper_pearson(
-        0, len(np.unique(right.row))
-    ).high  # rows that may differ, by 2 at the most
+    # So many rows may differ, by 2 at the most.
+    share = clopper_pearson(0, len(np.unique(right.row))).high
     assert (found.low, found.high) == pytest.approx((-1.0, -1.0 + 2 * share))
     assert "never varied" in found.method
 
@@ -422,14 +416,6 @@ def test_an_interval_wider_than_the_normal_one_needs_more_rows_for_a_verdict() -
     normal = deciding_half_width(0.06, 0.01, replace(test, low=-reach, high=reach))
     assert normal == pytest.approx(1.959964 * 0.05 / (1.959964 + 0.8416212), rel=1e-6)
     assert deciding_half_width(0.06, 0.01, wide) < 3.0 * 0.05 / (3.0 + 0.8416212)
-
-
-def test_the_exact_test_of_mcnemar_can_be_asked_for() -> None:
-    a, b = pair(Holdout())
-    right = [x.predictions.truth == x.predictions.prediction for x in (a, b)]
-    only = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-    expected = binomtest(only[0], sum(only)).pvalue
-    assert compare(a, b, method="mcnemar_exact").p_value == pytest.approx(expected, rel=1e-12)
 
 
 def test_folds_of_separate_tables_are_about_the_algorithm() -> None:

@@ -138,7 +138,7 @@ def test_the_sentence_says_which_is_higher(difference: float, word: str) -> None
     ],
 )
 def test_the_sentence_names_the_verdict_that_more_rows_would_give(
-    measure: str, difference: float, wanted: str
+    measure, difference, wanted
 ) -> None:
     comparison = concluded(difference, margin=0.01)
     text = sentence(replace(comparison, measure=measure), "one", "other")
@@ -166,16 +166,7 @@ def test_the_sentence_has_no_gap_where_no_number_of_rows_is_known() -> None:
     measure=st.sampled_from(["accuracy", "error"]),
 )
 def test_undecided_rows_never_say_that_as_few_rows_would_decide(
-    difference: float,
-    below: float,
-    above: float,
-    quantile: float,
-    p_value: float,
-    margin: float,
-    detect: float | None,
-    n_rows: int,
-    n_train: int,
-    measure: str,
+    difference, below, above, quantile, p_value, margin, detect, n_rows, n_train, measure
 ) -> None:
     """Intervals of any shape, also uneven ones and those of a hold-out."""
     error = (below + above) / 2 / quantile if quantile else 0.0

@@ -1,8 +1,5 @@
 """evaluate: what is kept, what it does not depend on, and every way an estimator can fail."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-import sureleaf.evaluation
 from sureleaf.comparison import compare
 from sureleaf.designs import Bootstrap, Holdout, KFold, LeaveOneOut, RepeatedHoldout
 from sureleaf.errors import FailedFitError, InvalidArgumentError, InvalidTypeError
@@ -242,15 +238,6 @@ def test_what_is_no_classifier_or_no_table_is_refused() -> None:
         evaluate(Nearest(), X, np.zeros(90))
     with pytest.raises(InvalidArgumentError, match="missing labels"):
         evaluate(Nearest(), X, [None, *Y[1:]])
-
-
-ROOM = Path(sureleaf.evaluation.__file__).parent
-
-
-def test_no_tree_of_ours_is_imported() -> None:
-    trees = r"sureleaf\.(tree|table|counts|probability|estimators|scale|_kernel)\b"
-    for file in ROOM.rglob("*.py"):
-        assert not re.search(rf"^\s*(from|import) {trees}", file.read_text(), re.M), file
 
 
 def test_a_verdict_names_pipelines_by_their_last_step_and_evaluations_by_their_name():
