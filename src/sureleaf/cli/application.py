@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 _NO_MEMORY = (
     "not enough memory, or too many threads or processes. Free some, raise the limit (ulimit -a), "
-    "or use fewer: --jobs 1"
+    "or use fewer: --jobs 1, where a command has it"
 )
 
 

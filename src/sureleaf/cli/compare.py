@@ -42,6 +42,7 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
     margin=option("Differences up to this size do not matter."),
     independent=option("The two evaluations share no rows."),
     gate=option("Of reports: exit with 1 if the new tree is worse by more than the margin."),
+    classes=options.CLASSES,
     design=options.DESIGN,
     tree=options.tree_options("bagged"),
     table=options.table_options(),
@@ -49,13 +50,13 @@ _REPORT_OPTIONS = _RESULT_OPTIONS | {"gate", "cost", "jobs", "categorical", "csv
 def compare(
     context: typer.Context,
     paths: list[Path],
+    classes: options.Classes,
     design: "Design",
     tree: "TreeOptions",
     table: options.TableOptions,
     targets: list[str] | None = None,
     models: list[str] | None = None,
     measure: options.MeasureName = None,
-    cost: options.Cost = None,
     margin: float = 0.0,
     independent: bool = False,
     gate: bool = False,
@@ -88,7 +89,7 @@ def compare(
     if any(path.suffix.lower() == ".json" for path in paths[:2]):
         _check_options(context, _REPORT_OPTIONS, "a table or evaluations only")
         found = _compare_reports(
-            paths, table, cost, measure=measure, margin=margin, level=level, n_jobs=jobs
+            paths, table, classes.cost, measure=measure, margin=margin, level=level, n_jobs=jobs
         )
         _show_gate(found, gate=gate, as_json=as_json)
         return
@@ -96,7 +97,7 @@ def compare(
         raise InvalidArgumentError(
             "--gate needs two reports and a table: sureleaf compare old.json new.json DATA"
         )
-    chosen = measure or ("accuracy" if cost is None else "decided_cost")
+    chosen = measure or ("accuracy" if classes.cost is None else "decided_cost")
     test = {"measure": chosen, "margin": margin, "independent": independent}
     names = [*(["the tree of the options"] if tree.written else []), *(models or [])]
     if len(paths) == 2 and not (targets and names):
@@ -119,7 +120,7 @@ def compare(
     decides_by_cost = measure in (None, "cost", "decided_cost")
     running = {"design": design, "n_jobs": jobs, "random_state": seed}
     evaluations = [
-        _evaluate_all(table, path, target, tree, models or [], cost, decides_by_cost, running)
+        _evaluate_all(table, path, target, tree, models or [], classes, decides_by_cost, running)
         for path, target in zip(paths, targets, strict=True)
     ]
     if tree.written:
@@ -138,7 +139,7 @@ def _evaluate_all(
     target: str,
     tree: "TreeOptions",
     models: list[str],
-    cost: str | None,
+    classes: options.Classes,
     decides_by_cost: bool,
     running: dict[str, Any],
 ) -> "list[Evaluation]":
@@ -147,13 +148,12 @@ def _evaluate_all(
     from sureleaf.evaluation.evaluator import evaluate
 
     question = table.read(path, target)
-    costs = None if cost is None else options.read_cost(cost, question.y)
+    arguments = classes.arguments(question) | running
     learners = [*([tree.make()] if tree.written else [])]
     learners += [read_model(model, question.X) for model in models]
-    fitted_by = costs if decides_by_cost else None
-    rows = {"groups": question.groups, "sample_weight": question.weights, **running}
+    fitted_by = arguments["cost"] if decides_by_cost else None
     return [
-        evaluate(fitted_for(learner, fitted_by), question.X, question.y, cost=costs, **rows)
+        evaluate(fitted_for(learner, fitted_by), question.X, question.y, **arguments)
         for learner in learners
     ]
 

@@ -18,18 +18,20 @@ if TYPE_CHECKING:
         metavar="START(x|+)N",
         default="50x2, from fewer rows for small tables",
     ),
+    classes=options.CLASSES,
     tree=options.tree_options("bagged"),
-    table=options.table_options("group", "drop", "categorical", "csv"),
+    table=options.table_options(),
 )
 def curve(
     data: options.Data,
     target: options.Target,
+    classes: options.Classes,
     tree: "TreeOptions",
     table: options.TableOptions,
     model: options.ModelName = None,
     measure: options.MeasureName = None,
     sizes: str | None = None,
-    cost: options.Cost = None,
+    jobs: options.Jobs = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw the learning curve of a classifier.
@@ -46,16 +48,16 @@ def curve(
     from sureleaf.commands.learners import fitted_for
 
     question = table.read(data, target)
-    costs = None if cost is None else options.read_cost(cost, question.y)
+    arguments = classes.arguments(question)
     learner = options.evaluated_model(model, tree, question.X)
     result = learning_curve(
-        fitted_for(learner, costs),
+        fitted_for(learner, arguments["cost"]),
         question.X,
         question.y,
         schedule=_read_sizes(sizes, len(question.y)),
-        measure=measure or ("accuracy" if cost is None else "decided_cost"),
-        cost=costs,
-        groups=question.groups,
+        measure=measure or ("accuracy" if classes.cost is None else "decided_cost"),
+        **arguments,
+        n_jobs=jobs,
         random_state=0,
     )
     if as_json:

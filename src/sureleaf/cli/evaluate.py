@@ -1,7 +1,7 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
@@ -30,6 +30,7 @@ def evaluate(
     model: options.ModelName = None,
     level: options.IntervalLevel = 0.95,
     seed: options.Seed = 0,
+    jobs: options.Jobs = None,
     save: Path | None = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -62,15 +63,16 @@ def evaluate(
                 "a sample of the rows in one file."
             )
         is_large = tree.make().settings().pruning is not None
-        rows = table.read_batches(data, target, grows_large_trees=is_large, n_jobs=1)
+        rows = table.read_batches(data, target, grows_large_trees=is_large, n_jobs=jobs or 1)
         labels = rows.classes[rows.labels]
         question = Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)
     else:
         question = table.read(data, target)
     arguments = classes.arguments(question)
     estimator = fitted_for(options.evaluated_model(model, tree, question.X), arguments["cost"])
+    running: dict[str, Any] = {"n_jobs": jobs, "random_state": seed}
     evaluation = sureleaf.evaluate(
-        estimator, question.X, question.y, design=design, **arguments, random_state=seed
+        estimator, question.X, question.y, design=design, **arguments, **running
     )
     if save is not None:
         evaluation.save(save)
@@ -83,7 +85,7 @@ def evaluate(
             n_bootstraps=design.n_bootstraps,
             groups=question.groups,
             sample_weight=question.weights,
-            random_state=seed,
+            **running,
         )
     summary = evaluation.summary(level=level)
     if as_json:

@@ -293,6 +293,17 @@ class ComparisonDisplay(Display):
     """Differences between classifiers with their intervals, margin and verdicts.
 
     One entry per comparison, as in `Comparison`; the verdicts are about the first of the two.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf import compare, evaluate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> one, two = (evaluate(m, X, y, random_state=0) for m in (GaussianNB(), DummyClassifier()))
+    >>> ComparisonDisplay.from_comparison(compare(one, two), name="Bayes - dummy").verdicts
+    ['better']
     """
 
     names: list[str]
