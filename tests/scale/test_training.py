@@ -286,11 +286,9 @@ def test_an_evaluation_says_what_the_trees_of_its_folds_need(tmp_path, monkeypat
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table(columns), path)
     options = TableOptions(CsvFormat())
-    for is_evaluated, n_bytes in ((False, 280), (True, 592)):
+    for workers, n_bytes in (({"threads": 1}, 280), ({"n_jobs": 1}, 592)):
         with pytest.warns(MemoryLimitWarning, match=f"{n_bytes * 200_000 / 1e9:.2g} GB for the"):
-            options.read_batches(
-                path, "y", "16MB", jobs=1, grows_large_trees=True, is_evaluated=is_evaluated
-            )
+            options.read_batches(path, "y", memory="16MB", grows_large_trees=True, **workers)
 
 
 @pytest.mark.slow

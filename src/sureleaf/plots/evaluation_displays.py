@@ -141,7 +141,18 @@ class ReliabilityDisplay(Display):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocDisplay(Display):
-    """ROC curves, the areas under them and their intervals, by name, for one positive class."""
+    """ROC curves, the areas under them and their intervals, by name, for one positive class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sureleaf import evaluate
+    >>> evaluation = evaluate(GaussianNB(), *load_breast_cancer(return_X_y=True), random_state=0)
+    >>> display = RocDisplay.from_evaluation(evaluation, name="Bayes")
+    >>> round(display.areas["Bayes"].value, 2)
+    0.99
+    """
 
     curves: dict[str, Roc]
     areas: dict[str, Estimate]
@@ -230,6 +241,15 @@ class LearningCurveDisplay(Display):
 
     `further` are the rows at which the power law is drawn with its prediction interval; they are
     empty if the curve has too few points to fit one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = LearningCurveDisplay.from_estimator(GaussianNB(), X, y, random_state=0)
+    >>> display.measure, len(display.sizes) == len(display.values)
+    ('accuracy', True)
     """
 
     measure: str

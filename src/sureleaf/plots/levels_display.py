@@ -45,6 +45,16 @@ class LevelsDisplay(Display):
 
     `curves` are the levels, (10) or (11), of each split at the numbers of rows `n`; `n_now` is the
     current number of rows, if there is one.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> X = [[i % 10, i % 3] for i in range(90)]
+    >>> y = [int(a > 4) ^ int(b == 0 and a % 2) for a, b in X]
+    >>> model = TreeClassifier(levels_from="training").fit(X, y)
+    >>> display = LevelsDisplay.from_estimator(model, level="utility")
+    >>> list(display.curves)[0]
+    'no split'
     """
 
     level: Level

@@ -374,6 +374,15 @@ class PruningDisplay(Display):
     `alphas` are the penalties per leaf from which on the tree has each size, ascending, and `value`
     is the measure (accuracy or mean cost) on rows that did not grow the tree. `chosen` is the index
     of the size that the tree has; None if it is not one of the path.
+
+    Examples
+    --------
+    >>> from sureleaf import TreeClassifier
+    >>> X = [[i % 10, i % 3] for i in range(90)]
+    >>> y = [int(a > 4) ^ int(b == 0 and a % 2) for a, b in X]
+    >>> display = PruningDisplay.from_estimator(TreeClassifier(random_state=0).fit(X, y))
+    >>> display.n_leaves.tolist()[-1], len(display.alphas) == len(display.value)
+    (1, True)
     """
 
     measure: str
