@@ -90,12 +90,14 @@ def compare(
     independent : bool
         Whether the two were evaluated on separate tables, without common rows.
     detect : float, optional
-        The true difference that ``rows_needed`` is planned for, with a power of 80 %. By default
-        the observed difference with a margin; without one .01 for measures between 0 and 1, for
-        costs 1 % of what a wrong decision costs on average, otherwise 1 % of the second value.
+        The true difference that ``rows_needed`` is planned for, with a power of 80 %. With a
+        margin, it is by default the observed difference. Without a margin, it is .01 for measures
+        between 0 and 1, 1 % of what a wrong decision costs on average for costs, and 1 % of the
+        second value for others.
     method : str, optional
         Another test: "mcnemar_exact" or "bootstrap" for models; "paired_t" (which has too many
-        false positives) for algorithms; "z" (unpooled) for independent rows.
+        false positives) for algorithms; "z_pooled", "z" (unpooled) or "z_intervals" for
+        independent rows.
 
     Examples
     --------
@@ -120,7 +122,7 @@ def compare(
     test = _with_width(test, a, measure)
     tables = (a, b) if independent else (a,)
     table_rows = sum(len(one.truth) for one in tables)
-    # Of models the rows of the test set, of algorithms those of the table.
+    # Rows of the test set for models, of the table for algorithms.
     used = sum(len(one.row) for one in tables) if question == "model" else table_rows
     first, second = (
         float(np.nanmean(values_of_splits(one, measure, list(one.worked)))) for one in (a, b)
