@@ -1,24 +1,9 @@
 import pytest
 from rich.console import Console
 
-from sureleaf import InvalidArgumentError, UnreachableLevelError, levels
+from sureleaf import InvalidArgumentError
 from sureleaf.commands.plan import make_plan, plan_tables
 from sureleaf.levels.p_max_estimates import METHODS
-
-
-def test_the_lower_end_of_the_range_decides() -> None:
-    assert make_plan((0.7, 0.9), confidence=0.95).rows_needed == levels.sample_size(
-        0.7, confidence=0.95
-    )
-
-
-def test_the_rows_needed_are_the_fewest() -> None:
-    found = make_plan((0.65, 0.65), confidence=0.9, utility=0.6)
-    assert found.rows_needed is not None
-    n = found.rows_needed
-    assert levels.confidence(n, 0.65) >= 0.9
-    assert levels.utility(n, 0.65) >= 0.6
-    assert levels.confidence(n - 1, 0.65) < 0.9 or levels.utility(n - 1, 0.65) < 0.6
 
 
 @pytest.mark.parametrize(
@@ -37,11 +22,6 @@ def test_every_estimate_has_its_rows_for_a_bias() -> None:
         f"From {soonest.rows} rows on, the bias of the {soonest.method} estimate of p_max is at "
         "most 0.05"
     )
-
-
-def test_an_unreachable_level_is_an_error() -> None:
-    with pytest.raises(UnreachableLevelError, match=r"0\.75"):
-        make_plan((0.75, 0.9), utility=0.8)
 
 
 def test_negative_rows_are_an_error() -> None:

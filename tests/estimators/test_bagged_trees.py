@@ -157,14 +157,6 @@ def test_trees_do_not_depend_on_threads():
         np.testing.assert_array_equal(one.oob_proba_, more.oob_proba_)
 
 
-def test_more_trees_begin_with_the_same_trees():
-    X, y = rows()
-    few = BaggedTreesClassifier(n_estimators=2, random_state=1).fit(X, y)
-    many = BaggedTreesClassifier(n_estimators=5, random_state=1).fit(X, y)
-    for a, b in zip(few.trees_, many.trees_[:2], strict=True):
-        np.testing.assert_array_equal(a.class_counts, b.class_counts)
-
-
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_any_leaf_estimate_regrows_nothing(name):
     X, y = rows(n_classes=3)
@@ -233,15 +225,6 @@ def test_a_pickle_knows_what_is_out_of_bag_and_a_model_without_rows_says_that_it
             _ = unknown.oob_proba_
         with pytest.raises(InvalidArgumentError, match="no longer holds them"):
             unknown.predict_levels(X)
-
-
-def test_a_failed_fit_leaves_the_model_as_it_was():
-    X, y = rows()
-    model = BaggedTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
-    before = model.predict_proba(X)
-    with pytest.raises(InvalidArgumentError):
-        model.fit(X, y[:-1])
-    np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
 def forest_tree(X, y, weights=None):

@@ -72,18 +72,10 @@ def test_one_class_and_one_row_give_one_leaf(criterion, pruning):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (np.empty((0, 3)), [], "0 sample"),
-        (np.empty((3, 0)), [0, 1, 0], "0 feature"),
         (pd.DataFrame(), [], "0 sample"),
         ([[1.0], [2.0]], [], "label"),
         ([[1.0], [2.0]], [0, 1, 0], "2 and 3"),
-        ([[1.0], [2.0]], [0.0, np.nan], "NaN"),
         ([[1.0], [2.0]], ["a", None], "NaN|missing"),
-        ([[1.0], [2.0]], [0.5, 1.5], "continuous"),
-        ([[1.0], [2.0]], [np.inf, 1.0], "infinity"),
-        ([[1.0], [2.0]], None, "y"),
-        ([[1 + 2j], [2.0]], [0, 1], "Complex"),
-        ([[[1.0]], [[2.0]]], [0, 1], "dim|shape|2"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "'a'"),
         (pd.DataFrame({"a": [1, "x"]}), [0, 1], "one type"),
         (pd.DataFrame({"a": [[1], [2]]}), [0, 1], "'a'"),
@@ -142,13 +134,6 @@ def test_a_cut_between_any_two_numbers_parts_them(low, high, criterion):
     assert low <= model.tree_.threshold[0] < high
     assert model.predict([[low], [high]]).tolist() == [0, 1]
     assert "nan" not in model.rules()
-
-
-def test_minus_zero_is_zero():
-    X = np.array([0.0, -0.0] * 5)[:, np.newaxis]
-    for criterion in CRITERIA:
-        model = TreeClassifier.c45(criterion=criterion, **PLAIN).fit(X, [0, 1] * 5)
-        assert model.tree_.n_nodes == 1
 
 
 @pytest.mark.parametrize("n_values", [2, 254, 255, 256, 257, 300])
@@ -287,31 +272,21 @@ def test_groups_that_are_none_are_refused_in_words_and_at_once(groups, message):
 def test_weights_at_the_ends_of_the_numbers_have_a_result():
     X, y = numbers()
     for criterion in CRITERIA:
-        tiny = TreeClassifier.c45(criterion=criterion)
-        with pytest.warns(UserWarning, match="cannot be counts"):
-            tiny.fit(X, y, sample_weight=np.full(40, 5e-324))
-        assert tiny.score(X, y) == 1.0
-        huge = TreeClassifier.c45(criterion=criterion)
-        with pytest.warns(UserWarning, match="cannot be counts.*divide them"):
-            huge.fit(X, y, sample_weight=np.full(40, 1e145))
-        assert huge.score(X, y) == 1.0
-        whole = TreeClassifier.c45(criterion=criterion).fit(
-            X, y, sample_weight=np.full(40, 2.0**33)
-        )
-        assert whole.score(X, y) == 1.0
+        model = TreeClassifier.c45(criterion=criterion)
+        for weight in (5e-324, 1e145):
+            with pytest.warns(UserWarning, match="cannot be counts"):
+                model.fit(X, y, sample_weight=np.full(40, weight))
+            assert model.score(X, y) == 1.0
+        assert model.fit(X, y, sample_weight=np.full(40, 2.0**33)).score(X, y) == 1.0
     scaled = TreeClassifier.c45(weights="importance").fit(X, y, sample_weight=np.full(40, 5e-324))
     assert scaled.tree_.class_counts[0].sum() == pytest.approx(40)
 
 
 def test_a_row_of_weight_zero_is_no_row_even_if_it_is_the_only_one_of_its_class():
     X, y = numbers()
-    y = y.astype(object)
     y[0] = 2
-    weights = np.ones(40)
-    weights[0] = 0
-    model = TreeClassifier.c45(leaf_estimate="frequency").fit(
-        X, y.astype(int), sample_weight=weights
-    )
+    weights = (np.arange(40) > 0).astype(float)
+    model = TreeClassifier.c45(leaf_estimate="frequency").fit(X, y, sample_weight=weights)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba(X)[:, 2].max() == 0.0
 
@@ -325,22 +300,12 @@ def test_a_row_of_weight_zero_is_no_row_even_if_it_is_the_only_one_of_its_class(
         ({"n_jobs": 0}, "n_jobs .* got 0"),
         ({"n_jobs": "a"}, "n_jobs .* got 'a'"),
         ({"n_jobs": 1.5}, "n_jobs"),
-        ({"max_depth": -1}, "max_depth .* got -1"),
         ({"max_depth": 2.5}, "max_depth"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf .* got 0"),
         ({"min_samples_leaf": np.nan}, "min_samples_leaf"),
         ({"confidence_factor": 25}, "confidence_factor .* got 25"),
-        ({"ccp_alpha": -0.1}, "ccp_alpha"),
-        ({"criterion": "chi2"}, "'gini'.* got 'chi2'"),
         ({"categorical_split": []}, "categorical_split"),
-        ({"pruning": "hard"}, "pruning"),
-        ({"levels_from": "air"}, "levels_from"),
-        ({"weights": "x"}, "weights"),
-        ({"unseen": "x"}, "unseen"),
         ({"collapse": "no"}, "collapse"),
-        ({"leaf_estimate": "x"}, "leaf_estimate"),
         ({"leaf_estimate": 3}, "leaf_estimate"),
-        ({"random_state": -1}, "random_state .* got -1"),
         ({"random_state": "a"}, "random_state"),
         ({"pruning": "cost_complexity", "cv": 1}, "cv must be at least 2"),
         ({"pruning": "cost_complexity", "cv": [([0], [1, 2]), ([0], [2])]}, "at most once"),

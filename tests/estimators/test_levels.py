@@ -250,13 +250,6 @@ def test_a_second_fit_forgets_the_levels_of_the_first(source):
     assert model.fit(*noisy(seed=2)).levels() == fresh.levels()
 
 
-@pytest.mark.parametrize("source", ["training", "honest"])
-def test_levels_from_counts_need_no_rows(source):
-    X, y = noisy()
-    model = TreeClassifier.c45(levels_from=source, random_state=0).fit(X, y)
-    assert pickle.loads(pickle.dumps(model)).forget_rows().levels() == model.levels()
-
-
 def test_a_tree_pruned_without_its_rows_has_training_levels_and_says_so(model):
     X, y = noisy()
     small = TreeClassifier.c45(random_state=0).fit(X, y).forget_rows().prune(n_leaves=2)
@@ -309,8 +302,9 @@ def test_nodes_that_cannot_be_cut_are_not_passed_over_in_silence(model):
     leaf = int(model.tree_.leaf_ids[0])
     with pytest.warns(UserWarning, match=rf"prune\(nodes=\[{leaf}\]\) cuts nothing.*parent"):
         assert model.prune(nodes=[leaf]).rules() == model.rules()
-    with pytest.warns(UserWarning, match="cuts nothing"):
-        model.prune(nodes=[])
+    for nodes in (leaf, []):
+        with pytest.warns(UserWarning, match="cuts nothing"):
+            model.prune(nodes=nodes)
     stump = TreeClassifier.c45(max_depth=0).fit(*noisy())
     with pytest.warns(UserWarning, match="single leaf"):
         stump.prune(nodes=[0])
@@ -373,25 +367,30 @@ def test_importance_weights_count_effective_rows():
     assert equal.levels() == TreeClassifier.c45(**settings).fit(X, y).levels()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_needed_reach_the_wanted_levels(n_classes):
-    model = TreeClassifier.c45(random_state=0).fit(*noisy(n_classes=n_classes))
+@pytest.mark.parametrize(("n_classes", "cost"), [(2, None), (3, None), (2, [[0, 5], [1, 0]])])
+def test_rows_needed_reach_the_wanted_levels(n_classes, cost):
+    model = TreeClassifier(pruning=None, max_leaves=9, cost=cost, random_state=0)
+    model.fit(*noisy(n_classes=n_classes))
     table = model.leaves(confidence=0.9)
     stated = model.complete_model().node_levels()
-    known = np.flatnonzero(~np.isnan(table.rows_needed))
-    assert len(known)
-    for line in known:
-        leaf, n = table.leaf[line], table.n[line]
+    if cost is not None:
+        ties = np.where(table.prediction == model.classes_[0], 1 / 6, 5 / 6)
+        assert stated.ties[table.leaf] == pytest.approx(ties)
+    assert np.isfinite(table.rows_needed).any()
+    for line, (leaf, n) in enumerate(zip(table.leaf, table.n, strict=True)):
+        accuracy = stated.accuracy[leaf] * n / (n + 1)  # the next row may be an error
+        if np.isnan(table.rows_needed[line]):
+            assert cost is None or accuracy <= stated.ties[leaf]
+            continue
         if not table.flagged[line] and table.rows_needed[line] == n:
             continue  # it has enough rows, with or without one more error
-        accuracy = table.utility[line] * n / (n + 1)  # the next row may be an error
 
         def above(rows, leaf=leaf, n=n, accuracy=accuracy):
             s = stated.strength[leaf] * rows / n
             return beta(accuracy * s, (1 - accuracy) * s).sf(stated.ties[leaf])
 
         assert above(table.rows_needed[line]) >= 0.9 - 1e-9
-        assert above(table.rows_needed[line] - 1) < 0.9
+        assert not above(table.rows_needed[line] - 1) >= 0.9
         total = table.n.sum() * table.rows_needed[line] / n
         assert table.total_rows_needed[line] == pytest.approx(total, abs=1.0)
 

@@ -74,17 +74,6 @@ def test_prune_cuts_a_copy_and_leaves_the_model_as_it_is():
             assert is_cut_from(pruned.tree_, model.tree_)
 
 
-def test_levels_of_a_pruned_copy_are_cross_fitted_while_the_rows_are_there():
-    X, y = noisy_table(1)
-    model = TreeClassifier.c45(**GROWN, levels_from="cross_fit").fit(X, y)
-    pruned = model.prune(n_leaves=4)
-    assert pruned.levels_from == pruned.leaves().levels_from == "cross_fit"
-    without = model.forget_rows().prune(n_leaves=4)
-    assert without.levels_from == without.leaves().levels_from == "training"
-    assert without.levels().utility > pruned.levels().utility
-    assert model.levels_from == "cross_fit"
-
-
 @pytest.mark.parametrize("way", [{"n_leaves": 5}, {"nodes": [1]}, {"rule": "pessimistic"}])
 def test_all_that_a_copy_says_comes_from_the_rows_given(way):
     X, y = table_with_holes(2)
@@ -146,9 +135,6 @@ def test_nodes_that_are_named_become_leaves():
     pruned = model.prune(nodes=chosen).tree_
     expected = {tuple(model.tree_.class_counts[node]) for node in chosen}
     assert expected <= {tuple(pruned.class_counts[leaf]) for leaf in pruned.leaf_ids}
-    leaf = int(model.tree_.leaf_ids[0])
-    with pytest.warns(UserWarning, match="cuts nothing"):
-        assert model.prune(nodes=leaf).rules() == model.rules()  # a leaf already
 
 
 def test_pruning_twice_is_pruning_once():

@@ -320,32 +320,22 @@ def test_a_file_of_another_process_is_the_same_and_reads_the_same(tmp_path):
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
-def test_skops_has_to_trust_the_estimator_and_nothing_else():
+@pytest.mark.parametrize("cost", [None, [[0, 3, 1], [1, 0, 1], [1, 1, 0]]])
+def test_skops_has_to_trust_the_estimator_and_nothing_else(cost):
     skops = pytest.importorskip("skops.io")
     X, y = table()
-    for model in (TreeClassifier(random_state=0), TreeClassifier.c45(random_state=0)):
-        written = skops.dumps(model.fit(X, y))
+    model = TreeClassifier(cost=cost, random_state=0)
+    bag = BaggedTreesClassifier(n_estimators=3, cost=cost, random_state=0)
+    for fitted, module in ((model.fit(X, y), "tree_classifier"), (bag.fit(X, y), "bagged_trees")):
+        written = skops.dumps(fitted)
         trusted = skops.get_untrusted_types(data=written)
-        assert trusted == ["sureleaf.estimators.tree_classifier.TreeClassifier"]
+        assert trusted == [f"sureleaf.estimators.{module}.{type(fitted).__name__}"]
         again = skops.loads(written, trusted=trusted)
-        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-        assert again.levels() == model.levels()
-
-
-def test_skops_has_to_trust_a_bag_and_nothing_in_it():
-    skops = pytest.importorskip("skops.io")
-    X, y = table()
-    for cost in (None, [[0, 3, 1], [1, 0, 1], [1, 1, 0]]):
-        model = BaggedTreesClassifier(n_estimators=3, cost=cost, random_state=0).fit(X, y)
-        score = model.oob_score_
-        written = skops.dumps(model)
-        trusted = skops.get_untrusted_types(data=written)
-        assert trusted == ["sureleaf.estimators.bagged_trees.BaggedTreesClassifier"]
-        for again in (skops.loads(written, trusted=trusted), pickle.loads(pickle.dumps(model))):
-            np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-            assert again.oob_score_ == score
-            assert repr(again.estimator_) == repr(model.estimator_)
-            np.testing.assert_array_equal(again.oob_proba_, model.oob_proba_)
+        same(fitted, again, X)
+        if fitted is bag:
+            assert again.oob_score_ == bag.oob_score_
+            assert repr(again.estimator_) == repr(bag.estimator_)
+            np.testing.assert_array_equal(again.oob_proba_, bag.oob_proba_)
 
 
 @pytest.mark.filterwarnings("ignore")  # importing MLflow warns about MLflow's own type hints

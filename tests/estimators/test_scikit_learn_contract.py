@@ -60,15 +60,6 @@ def mixed_table(n_rows: int = 200) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame({"age": age, "town": town, "noise": random.normal(size=n_rows)}), y
 
 
-def test_a_clone_has_the_parameters_and_no_tree():
-    X, y = mixed_table()
-    model = TreeClassifier.c45(criterion="gini", max_depth=3, random_state=7).fit(X, y)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "tree_")
-    assert copy.fit(X, y).rules() == model.rules()
-
-
 @pytest.mark.parametrize("levels_from", ["training", "cross_fit"])
 def test_a_pickled_model_predicts_and_explains_as_before(levels_from):
     X, y = mixed_table()
@@ -83,21 +74,6 @@ def test_a_pickled_model_predicts_and_explains_as_before(levels_from):
         assert read.rules() == model.rules()
         assert read.prune(n_leaves=1).tree_.n_leaves == 1
         assert not read.tree_.feature.flags.writeable
-
-
-def test_names_and_numbers_of_columns_are_noted_and_checked():
-    X, y = mixed_table()
-    model = TreeClassifier.c45().fit(X, y)
-    assert model.feature_names_in_.tolist() == ["age", "town", "noise"]
-    assert model.n_features_in_ == 3
-    np.testing.assert_array_equal(model.predict(X[["noise", "town", "age"]]), model.predict(X))
-    with pytest.raises(ValueError, match="town"):
-        model.predict(X[["age", "noise"]])
-    with pytest.warns(UserWarning, match="extra"):
-        model.predict(X.assign(extra=1.0))
-    model.fit(X[["age", "noise"]].to_numpy(), y)
-    assert not hasattr(model, "feature_names_in_")
-    assert model.n_features_in_ == 2
 
 
 @pytest.mark.parametrize(
@@ -124,19 +100,6 @@ def test_labels_of_every_type_come_back_as_they_were(labels):
     assert model.score(X, given) == np.mean(predicted == given) > 0.8
     series = TreeClassifier.c45().fit(X, pd.Series(given))
     np.testing.assert_array_equal(series.predict(X), predicted)
-
-
-def test_more_than_two_classes_and_rare_ones_have_a_column_of_probabilities_each():
-    X, _ = mixed_table()
-    y = np.arange(len(X)) % 5
-    y[0] = 99
-    model = TreeClassifier.c45(min_samples_leaf=1).fit(X, y)
-    probabilities = model.predict_proba(X)
-    assert probabilities.shape == (len(X), 6)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-    largest = probabilities.max(axis=1, keepdims=True)
-    first = (probabilities >= largest - 1e-12).argmax(axis=1)  # equal but for rounding is a tie
-    np.testing.assert_array_equal(model.predict(X), model.classes_[first])
 
 
 def test_it_works_in_a_pipeline_with_a_column_transformer():
@@ -191,17 +154,6 @@ def test_weights_and_groups_are_routed():
                 X.iloc[train], y[train], sample_weight=weights[train], groups=groups[train]
             )
             assert fitted[-1].rules() == direct.rules()
-
-
-def test_weights_are_counts_of_rows_in_the_whole_estimator():
-    X, y = mixed_table()
-    weights = np.random.default_rng(2).integers(0, 3, len(y))
-    weighted = TreeClassifier.c45(min_samples_leaf=4).fit(X, y, sample_weight=weights)
-    repeated = TreeClassifier.c45(min_samples_leaf=4).fit(
-        X.loc[np.repeat(X.index, weights)], np.repeat(y, weights)
-    )
-    assert weighted.rules() == repeated.rules()
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("split", ["multiway", "subset"])

@@ -128,9 +128,6 @@ def test_a_probability_on_the_threshold_never_reaches_a_level() -> None:
     assert levels.sample_size([0.0, 1.0], confidence=0.95, threshold=0.25).tolist() == [1.0, 1.0]
 
 
-# ---- intervals -----------------------------------------------------------------------------------
-
-
 # ---- decisions that have been made ---------------------------------------------------------------
 
 
@@ -195,18 +192,10 @@ def test_at_the_tie_of_a_decision_another_one_costs_the_same() -> None:
 # ---- the predicted class -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_classes", [1, 2, 5])
-def test_the_predicted_class_is_the_first_of_the_largest(n_classes: int) -> None:
-    table = np.random.default_rng(n_classes).integers(0, 4, (200, n_classes)) / 10
-    assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
-    assert predicted_class(table[:0]).tolist() == []
-    few = np.concatenate([predicted_class(line[None]) for line in table])
-    assert few.tolist() == predicted_class(np.tile(table, (65, 1)))[: len(table)].tolist()
-
-
-@pytest.mark.parametrize("n_rows", [64, 65, 519, 520, 521])
-def test_the_predicted_class_of_many_classes_does_not_depend_on_the_number_of_rows(n_rows):
-    table = np.random.default_rng(0).integers(0, 9, (n_rows, 26)) / 100.0  # many ties
+@pytest.mark.parametrize("n_classes", [1, 2, 5, 26])
+@pytest.mark.parametrize("n_rows", [0, 1, 64, 65, 519, 520, 521, 13_000])
+def test_the_predicted_class_is_the_first_of_the_largest(n_rows: int, n_classes: int) -> None:
+    table = np.random.default_rng(n_classes).integers(0, 4, (n_rows, n_classes)) / 10  # many ties
     assert predicted_class(table).tolist() == [list(line).index(max(line)) for line in table]
 
 

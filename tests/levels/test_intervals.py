@@ -70,28 +70,6 @@ def test_what_cannot_be_used_is_named(arguments: dict[str, float], said: str) ->
         p_max_interval(**arguments)
 
 
-GRID = np.linspace(0.0, 1.0, 1001)
-
-
-def coverage_of(interval, n, level=0.95):
-    """P(the interval from n rows holds p) for each p of the grid: a sum over all counts."""
-    k, p = np.arange(n + 1), GRID[:, np.newaxis]
-    low, high = interval(k, n, level=level)
-    return (binom.pmf(k, n, p) * ((low <= p) & (p <= high))).sum(axis=1)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 20, 100, 1000])
-@pytest.mark.parametrize("level", [0.8, 0.95])
-def test_clopper_and_pearson_cover_every_probability_at_least_at_the_level(n, level):
-    assert coverage_of(clopper_pearson, n, level).min() >= level - 1e-12
-
-
-@pytest.mark.parametrize("n", [20, 100, 1000])
-def test_wilson_covers_at_the_level_on_average(n):
-    # Not for each p: with 1000 rows the worst p of the grid has 0.84 to 0.93.
-    assert coverage_of(wilson, n).mean() == pytest.approx(0.95, abs=0.01)
-
-
 @pytest.mark.parametrize("interval", [wilson, clopper_pearson])
 def test_edges_are_closed_and_no_rows_tell_nothing(interval):
     assert interval(0, 0) == (0.0, 1.0)

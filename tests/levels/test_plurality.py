@@ -131,26 +131,14 @@ def test_what_cannot_be_used_is_named(n: object, probabilities: object, said: st
         class_confidence(n, probabilities)  # type: ignore[arg-type]
 
 
-N, P = (a.ravel() for a in np.meshgrid([1.0, 2, 3, 7.5, 40, 1000], [0.52, 0.6, 0.75, 0.9, 0.999]))
-
-
-def test_the_solution_has_the_utility_asked_for():
+def test_the_solution_has_the_utility_asked_for_and_half_or_less_or_no_rows_are_a_coin():
     useful = np.linspace(0.5, 1, 21)
     for n in (1.0, 2.0, 9.0, 500.0):
         p, _ = p_max_of_utility(np.full(21, n), useful)
         np.testing.assert_allclose(utility(n, p), useful, atol=1e-12)
-
-
-def test_half_or_less_is_a_coin():
-    p, sure = p_max_of_utility(np.full(3, 9.0), np.array([0.0, 0.4, 0.5]))
-    assert p.tolist() == [0.5] * 3
-    assert sure.tolist() == [0.5] * 3
-
-
-def test_a_node_without_rows_is_a_coin_with_the_probability_it_was_given():
-    p, sure = p_max_of_utility(np.zeros(2), np.array([0.4, 0.8]))
-    assert p.tolist() == [0.5, 0.8]
-    assert sure.tolist() == [0.5, 0.5]
+    p, sure = p_max_of_utility(np.array([9.0, 9, 9, 0, 0]), np.array([0.0, 0.4, 0.5, 0.4, 0.8]))
+    assert p.tolist() == [0.5, 0.5, 0.5, 0.5, 0.8]
+    assert sure.tolist() == [0.5] * 5
 
 
 @pytest.mark.parametrize("vector", [(0.5, 0.3, 0.2), (0.4, 0.35, 0.25), (0.9, 0.05, 0.05)])

@@ -200,9 +200,6 @@ def test_bad_options_are_named(honest, options, message):
     if "alpha" in options:
         with pytest.raises(InvalidArgumentError, match=message):
             honest.certificate(**options)
-
-
-def test_guarantee_must_be_known(honest):
     with pytest.raises(InvalidArgumentError, match="guarantee must be"):
         honest.leaves(guarantee="exact")
 

@@ -395,16 +395,6 @@ def test_in_a_larger_table_the_trees_of_the_other_folds_choose(monkeypatch):
         assert_same_trees(found[fold], cut(tree, rule.node_alphas(tree) <= penalty))
 
 
-def test_threads_do_not_change_the_trees(monkeypatch):
-    monkeypatch.setattr(cross_fitting, "_FEW_ROWS", 0)
-    rows = make_rows()
-    _, resolved, _ = fit_tree(rows, TreeSettings(GrowthRules("gini"), pruning="auto"))
-    parts = FoldRows(rows, np.arange(90) % 10)
-    one, two = (fold_trees(parts, range(10), resolved, n_threads=n) for n in (1, 3))
-    for fold in range(10):
-        assert_same_trees(one[fold], two[fold])
-
-
 def test_a_fold_without_which_no_rows_are_left_has_no_tree():
     parts = FoldRows(make_rows(), np.zeros(90, dtype=np.int64))
     assert fold_trees(parts, [0], TreeSettings(GrowthRules("gini"), pruning=None)) == {}

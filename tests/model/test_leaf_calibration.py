@@ -20,19 +20,6 @@ def simulate(n, slopes, seed=0):
     return features, correct
 
 
-def test_the_curve_finds_the_odds_that_made_the_rows():
-    features, correct = simulate(20_000, np.array([0.8, 0.3]))
-    curve = fit_leaf_calibration(features, correct, np.ones(len(correct)))
-    # Standard errors are near sqrt(1 / (n * 0.2)) = 0.016.
-    assert curve.constant == pytest.approx(0.5, abs=0.08)
-    assert curve.slopes == pytest.approx((0.8, 0.3), abs=0.08)
-
-
-def test_purer_leaves_are_never_less_accurate():
-    features, correct = simulate(300, np.array([-1.0, -1.0]))
-    assert fit_leaf_calibration(features, correct, np.ones(300)).slopes == (0.0, 0.0)
-
-
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_rows_that_are_all_correct_or_all_wrong_give_a_flat_curve_short_of_certainty(value):
     rate = fit_leaf_calibration(np.zeros((5, 2)), np.full(5, value), np.ones(5))(np.zeros((1, 2)))[

@@ -48,12 +48,6 @@ def test_near_a_tie_more_rows_make_a_lead_less_probable():
     assert (posterior_confidence(accuracy, rows, np.full(3, 0.5)) > 0.9).all()
 
 
-def test_a_clear_majority_stays_certain():
-    rows = np.array([100.0, 1_000.0])
-    stated = posterior_confidence(np.full(2, 0.7), rows, np.full(2, 0.5), 0.5)
-    assert (stated > 0.99).all()
-
-
 def test_only_a_tree_of_one_leaf_without_costs_may_tie_exactly():
     rule = CostRule(np.array([[0.0, 1.0], [5.0, 0.0]]))
     assert tie_prior(1, None) > 0

@@ -77,11 +77,6 @@ def test_the_interval_is_as_wide_as_the_accuracy_of_few_trees_varies() -> None:
         assert wider[0] < (found.high - found.low) / (rows.high - rows.low) < wider[1]
 
 
-def test_importance_has_no_unit() -> None:
-    small, large = (bagged("importance").fit(X, Y, sample_weight=WEIGHTS * k) for k in (1, 64))
-    assert small.oob_levels_ == large.oob_levels_
-
-
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_calibrated_probabilities_are_those_of_scikit_learn(method, n_classes):

@@ -35,6 +35,19 @@ def model():
     return fitted
 
 
+def compared(one, X, other, other_X):
+    """What recurs in the other tree, and the nodes of every row in both trees."""
+    found = recurrence_in(
+        *(one.tree_, one.apply(X), one.model_.predicted_classes),
+        *(other.tree_, other.apply(other_X), other.model_.predicted_classes),
+    )
+    paths = [
+        [set(np.flatnonzero(line)) for line in model.decision_path(rows).toarray()]
+        for model, rows in ((one, X), (other, other_X))
+    ]
+    return found, paths
+
+
 @pytest.mark.parametrize("split", ["subset", "multiway"])
 def test_recurrence_is_that_of_rows_followed_one_by_one(split):
     X, y = table(120, 1)
@@ -42,22 +55,11 @@ def test_recurrence_is_that_of_rows_followed_one_by_one(split):
     settings = {"pruning": None, "max_leaves": 6, "categorical_split": split, "random_state": 0}
     one = TreeClassifier(**settings).fit(X, y)
     other = TreeClassifier(**settings).fit(X2, y2)
-    found = recurrence_in(
-        one.tree_,
-        one.apply(X),
-        one.model_.predicted_classes,
-        other.tree_,
-        other.apply(X),
-        other.model_.predicted_classes,
-    )
-    paths = [
-        [set(np.flatnonzero(line)) for line in each.decision_path(X).toarray()]
-        for each in (one, other)
-    ]
+    found, paths = compared(one, X, other, X)
     for node in np.flatnonzero(~one.tree_.is_leaf):
         assert found.splits[node] == recurs(one.tree_, paths[0], node, other.tree_, paths[1], SAME)
     assert (found.rows == (one.predict(X) == other.predict(X))).all()
-    itself = recurrence_in(*(one.tree_, one.apply(X), one.model_.predicted_classes) * 2)
+    itself, _ = compared(one, X, one, X)
     assert itself.splits[~one.tree_.is_leaf].all()
     assert itself.rows.all()
 
@@ -73,18 +75,7 @@ def test_splits_of_several_branches_recur_as_rows_followed_one_by_one(seed):
     # Some rows move to another branch, and some branches are merged.
     moved = np.where(rng.random(400) < 0.1 * seed, rng.integers(0, 6, 400), towns[0])
     X = [[f"t{town:02}"] for town in np.where(moved < seed, 0, moved)]
-    found = recurrence_in(
-        one.tree_,
-        one.apply(shown[0]),
-        one.model_.predicted_classes,
-        other.tree_,
-        other.apply(X),
-        other.model_.predicted_classes,
-    )
-    paths = [
-        [set(np.flatnonzero(line)) for line in model.decision_path(rows).toarray()]
-        for model, rows in ((one, shown[0]), (other, X))
-    ]
+    found, paths = compared(one, shown[0], other, X)
     assert found.splits[0] == recurs(one.tree_, paths[0], 0, other.tree_, paths[1], SAME)
 
 

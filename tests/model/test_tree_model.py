@@ -11,7 +11,7 @@ import pytest
 from sureleaf import BaggedTreesClassifier, TreeClassifier, evaluate, load, measures
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.model import Evidence, TreeModel
-from sureleaf.probability import ESTIMATES, KeepMajority, Laplace, Shrinkage
+from sureleaf.probability import ESTIMATES, KeepMajority, Laplace
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 
@@ -52,21 +52,6 @@ class Derived(Laplace):
 def test_that_of_somebody_else_is_asked_at_once(estimate):
     with pytest.raises(ArithmeticError):
         fitted(leaf_estimate=estimate)
-
-
-@pytest.mark.parametrize(
-    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
-)
-def test_a_copy_states_the_same(again):
-    model = fitted(leaf_estimate=KeepMajority(Shrinkage(5)))
-    other = again(model)
-    assert np.array_equal(other.predict_proba(X), model.predict_proba(X))
-
-
-def test_a_pickle_holds_the_numbers_of_the_estimate():
-    model = fitted().model_
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(vars(again)["probabilities"], model.probabilities)
 
 
 def test_threads_that_ask_at_the_same_time_get_the_same_numbers():
@@ -201,6 +186,7 @@ def test_levels_are_computed_before_a_model_is_pickled_or_copied(again):
     model = TreeClassifier.c45(random_state=0).fit(X, Y)
     other = again(model)
     assert other._fit is None
+    assert np.array_equal(other.predict_proba(X), model.predict_proba(X))
     assert other.levels() == TreeClassifier.c45(random_state=0).fit(X, Y).levels()
     assert repr(other.leaves(level=0.5)) == repr(model.leaves(level=0.5))
 

@@ -47,12 +47,6 @@ def test_a_display_that_is_not_drawn_says_how_to_draw_it(model):
         _ = plots.TreeDisplay.from_estimator(model).figure_
 
 
-def test_numbers_are_frozen(model):
-    display = plots.TreeDisplay.from_estimator(model)
-    with pytest.raises(AttributeError):
-        display.height = None
-
-
 def test_the_same_picture_gives_the_same_files(tmp_path: Path) -> None:
     def drawn(directory: Path) -> list[bytes]:
         figure, axes = new_axes("Levels", "by n")
@@ -60,12 +54,6 @@ def test_the_same_picture_gives_the_same_files(tmp_path: Path) -> None:
         return [path.read_bytes() for path in save(figure, directory, "levels")]
 
     assert drawn(tmp_path / "one") == drawn(tmp_path / "two")
-
-
-def test_without_matplotlib_the_error_carries_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingPackageError, match=r"pip install matplotlib"):
-        new_axes("Levels")
 
 
 def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:

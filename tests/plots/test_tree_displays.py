@@ -38,18 +38,6 @@ def test_a_large_tree_is_cut_and_says_how_many_leaves_are_hidden():
     assert plots.TreeDisplay.from_estimator(full, max_depth=1).is_end.sum() == 2
 
 
-def test_branches_say_where_missing_values_go():
-    rows = [[1.0], [2.0], [3.0], [4.0], [None]] * 4
-    model = TreeClassifier(pruning=None, levels_from="training")
-    display = plots.TreeDisplay.from_estimator(model.fit(rows, ["a", "a", "b", "b", "b"] * 4))
-    assert display.test == ["", "x0 <= 2", "x0 > 2 or missing"]
-    names = plots.LeavesDisplay.from_estimator(model).names
-    assert names == ["x0 <= 2", "x0 > 2 or missing"]
-    model.fit([[1.0], [None]] * 10, ["a", "b"] * 10)
-    display = drawn(plots.TreeDisplay.from_estimator(model))
-    assert display.test == ["", "x0 is known", "x0 is missing"]
-
-
 def test_a_tree_of_one_leaf_is_drawn():
     single = TreeClassifier.c45(max_depth=0).fit([[1], [2], [3]], ["a", "a", "b"])
     assert drawn(plots.TreeDisplay.from_estimator(single)).test == [""]

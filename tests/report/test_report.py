@@ -24,11 +24,6 @@ def report() -> Report:
     return quick_report(*mixed())
 
 
-@pytest.fixture(scope="module")
-def of_three() -> dict[str, Any]:
-    return quick_report(*three_classes()).to_dict()
-
-
 def timeless(document: dict[str, Any]) -> dict[str, Any]:
     provenance = document["provenance"].items()
     kept = {key: value for key, value in provenance if key not in ("date", "seconds")}
@@ -40,12 +35,6 @@ def test_missing_values_dates_and_bools_make_a_whole_document(report: Report) ->
     check_document(document)
     kinds = {column["name"]: column["kind"] for column in document["data"]["columns"]}
     assert kinds == {"size": "number", HOSTILE: "category", "day": "date", "old": "bool"}
-
-
-def test_three_classes_make_a_whole_document(of_three: dict[str, Any]) -> None:
-    check_document(of_three)
-    assert of_three["quality"]["scores"]["kind"] == "classes"
-    assert len(of_three["quality"]["confusion"]) == 3
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_one_other_folds(report: Report) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sureleaf.table import Column, EncodedTable, Schema, read_table
+from sureleaf.table import read_table
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, prune_pessimistic
 
@@ -127,51 +127,3 @@ def test_a_row_of_weight_k_equals_k_rows_and_weight_0_is_ignored(criterion, spli
         b = grow(repeated, growth, n_threads=n_threads)
         assert_same_tree(a, b)
         assert_same_tree(prune_pessimistic(a, weighted), prune_pessimistic(b, repeated))
-
-
-@pytest.mark.parametrize("criterion", ["entropy", "gini"])
-def test_scaled_weights_give_the_same_tree(criterion):
-    columns, labels = mixed_columns(800, 8, 0.0)
-    weights = np.random.default_rng(9).integers(1, 4, 800).astype(float)
-    whole = grow(rows_of(columns, labels, weights), GrowthRules(criterion, min_samples_leaf=4))
-    scaled_rows = rows_of(columns, labels, weights * 1.5)
-    scaled = grow(scaled_rows, GrowthRules(criterion, min_samples_leaf=6))
-    assert whole.n_leaves > 1
-    np.testing.assert_array_equal(scaled.feature, whole.feature)
-    np.testing.assert_array_equal(scaled.threshold, whole.threshold)
-    np.testing.assert_allclose(scaled.class_counts, 1.5 * whole.class_counts, rtol=1e-9)
-
-
-def copies_and_table(seed: int, n_rows: int) -> tuple[TrainingRows, TrainingRows]:
-    """A bootstrap sample of a table with missing values: as copies, and as a separate table."""
-    random = np.random.default_rng(seed)
-    labels = random.integers(0, 3, n_rows).astype(np.int32)
-    number = np.round(random.normal(size=n_rows) + 0.5 * labels, 2)
-    number[random.random(n_rows) < 0.1] = np.nan
-    codes = [random.integers(0, n, n_rows).astype(np.int32) for n in (8, 300)]
-    for code in codes:
-        code[random.random(n_rows) < 0.1] = -1
-    schema = Schema(
-        (
-            Column("number", "numeric"),
-            Column("few", "categorical", tuple(range(8))),
-            Column("many", "categorical", tuple(range(300))),
-        )
-    )
-    table = EncodedTable(schema, ArrayColumns((number, *codes)), n_rows)
-    drawn = np.sort(random.integers(0, n_rows, n_rows))
-    times = np.bincount(drawn, minlength=n_rows).astype(float)
-    alone = TrainingRows(table[drawn], labels[drawn], 3)
-    return TrainingRows(table, labels, 3).with_copies(times), alone
-
-
-@pytest.mark.parametrize("split", ["multiway", "subset"])
-@pytest.mark.parametrize("criterion", ["gain_ratio", "entropy", "gini"])
-def test_the_tree_of_copies_is_identical_to_that_of_repeated_rows(criterion, split) -> None:
-    growth = GrowthRules(criterion, split)
-    for seed in range(30):
-        # Both have more than 255 distinct numbers, or neither has.
-        copies, alone = copies_and_table(seed, 150 + 3 * seed if seed % 2 else 1500 + 10 * seed)
-        ours, theirs = grow(copies, growth), grow(alone, growth)
-        assert_identical(ours, theirs)
-        assert_identical(prune_pessimistic(ours, copies), prune_pessimistic(theirs, alone))

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from sureleaf.table import read_table
-from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow
+from sureleaf.tree import GrowthRules, TrainingRows, grow
 from tests.long_runs import examples
-from tests.naive import c45
 from tests.reference.compare import first_difference
-from tests.tree.encoded import fit, training_rows
-from tests.tree.test_kernel_against_oracle import CRITERIA, rules, tables
+from tests.tree.test_kernel_against_oracle import CRITERIA, assert_is_the_oracles, rules, tables
 
 LIMITS = {
     "max_leaves": st.sampled_from([None, 1, 2, 3, 5, 8]),
@@ -32,10 +30,7 @@ def test_the_tree_is_that_of_the_naive_twin(criterion, data):
     limits = {name: data.draw(values) for name, values in LIMITS.items()}
     missing = data.draw(st.sampled_from(["fraction", "branch"]))
     by = data.draw(rules(criterion=criterion, missing=missing, **limits))
-    expected = c45.fit(drawn, by)
-    for n_threads in (1, 3):
-        tree = fit(training_rows(drawn, ordered), by, n_threads)
-        assert first_difference(tree, expected) is None
+    assert_is_the_oracles(drawn, ordered, by)
 
 
 def noisy_rows(n: int = 400, n_columns: int = 6, seed: int = 0) -> TrainingRows:
@@ -46,23 +41,6 @@ def noisy_rows(n: int = 400, n_columns: int = 6, seed: int = 0) -> TrainingRows:
 
 
 FULL = GrowthRules(criterion="gini", min_samples_leaf=1)
-
-
-@pytest.mark.parametrize("max_leaves", [1, 2, 5, 17, 1000])
-def test_max_leaves_is_reached_exactly_by_binary_splits(max_leaves):
-    rows = noisy_rows()
-    tree = grow(rows, replace(FULL, max_leaves=max_leaves))
-    assert tree.n_leaves == min(max_leaves, grow(rows, FULL).n_leaves)
-
-
-def same(a: Tree, b: Tree) -> bool:
-    arrays = ("feature", "threshold", "children", "class_counts", "missing_branch")
-    return all(np.array_equal(getattr(a, x), getattr(b, x), equal_nan=True) for x in arrays)
-
-
-def test_without_a_binding_limit_best_first_growth_gives_the_same_tree():
-    rows = noisy_rows()
-    assert same(grow(rows, replace(FULL, max_leaves=10_000)), grow(rows, FULL))
 
 
 def test_max_leaves_gives_the_tree_of_scikit_learn():
@@ -77,16 +55,6 @@ def test_max_leaves_gives_the_tree_of_scikit_learn():
     assert sorted(tree.class_counts[tree.leaf_ids].tolist()) == expected
 
 
-def test_drawn_columns_depend_on_seed_and_tree_but_not_on_threads():
-    rows = noisy_rows(3000)
-    by = replace(FULL, max_features=2, seed=7, tree=3)
-    tree = grow(rows, by)
-    assert all(same(tree, grow(rows, by, n_threads=n)) for n in (2, 4))
-    assert not same(tree, grow(rows, replace(by, seed=8)))
-    assert not same(tree, grow(rows, replace(by, tree=4)))
-    assert not same(tree, grow(rows, FULL))
-
-
 def test_every_column_is_drawn_equally_often():
     rows = noisy_rows(60, 5)
     roots = [
@@ -95,16 +63,6 @@ def test_every_column_is_drawn_equally_often():
     ]
     shares = np.bincount(roots, minlength=5) / len(roots)
     assert np.abs(shares - 0.2).max() < 4 * np.sqrt(0.2 * 0.8 / len(roots))
-
-
-def test_columns_are_drawn_until_one_has_a_split():
-    X = np.zeros((20, 30))
-    X[:, 11] = np.arange(20)
-    labels = (X[:, 11] > 9).astype(np.int32)
-    rows = TrainingRows(read_table(X), labels, 2)
-    for seed in range(20):
-        tree = grow(rows, replace(FULL, max_features=1, seed=seed))
-        assert tree.feature.tolist() == [11, -1, -1]
 
 
 @pytest.mark.parametrize("limit", ["max_leaves", "max_features"])

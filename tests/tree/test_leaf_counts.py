@@ -7,9 +7,8 @@ import pytest
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
 from sureleaf.model.leaf_calibration import honest_accuracy, shrink_to_parent
 from sureleaf.table import encode, read_table
-from sureleaf.tree import GrowthRules, TrainingRows, count_nodes, grow
-from sureleaf.tree.growing import split_rows
-from sureleaf.tree.routing import LeafCounts, count_leaves, recount
+from sureleaf.tree import GrowthRules, TrainingRows, grow
+from sureleaf.tree.routing import LeafCounts, count_leaves
 
 
 def table(seed: int, n_rows: int, holes: float) -> tuple[pd.DataFrame, np.ndarray]:
@@ -82,25 +81,6 @@ def make_rows(n=60, weights=None):
     X = rng.normal(size=(n, 2))
     labels = (X[:, 0] + rng.normal(size=n) > 0).astype(np.int32)
     return TrainingRows(read_table(X), labels, 2, weights)
-
-
-@pytest.mark.parametrize("weights", [None, np.arange(60.0)])
-def test_every_row_grows_or_is_counted(weights):
-    rows = make_rows(weights=weights)
-    is_counted = np.arange(60) % 3 == 0
-    growing, counted = split_rows(rows, is_counted)
-    assert (growing.weights[is_counted] == 0).all()
-    assert (counted.weights[~is_counted] == 0).all()
-    assert growing.total_weight + counted.total_weight == rows.total_weight
-
-
-def test_recounting_keeps_the_splits_and_replaces_the_counts():
-    growing, counted = split_rows(make_rows(), np.arange(60) % 2 == 0)
-    tree = grow(growing, GrowthRules("gini"))
-    other = recount(tree, counted)
-    np.testing.assert_array_equal(other.feature, tree.feature)
-    np.testing.assert_array_equal(other.threshold, tree.threshold)
-    np.testing.assert_array_equal(other.class_counts, count_nodes(tree, counted))
 
 
 def test_leaving_a_row_out_is_counting_without_it():

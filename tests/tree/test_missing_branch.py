@@ -14,32 +14,15 @@ from sureleaf.tree import GrowthRules, TrainingRows, count_nodes, grow, mixture,
 from tests.long_runs import examples
 from tests.naive import c45
 from tests.naive.tree import predict_proba
-from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
-from tests.tree.test_kernel_against_oracle import CRITERIA, rules, tables
+from tests.tree.test_kernel_against_oracle import (
+    CRITERIA,
+    assert_tests_the_oracles_column,
+    rules,
+    tables,
+)
 
 NAN = float("nan")
-
-
-@pytest.mark.parametrize("criterion", CRITERIA)
-@given(data=st.data())
-@examples(250)
-def test_the_tree_is_that_of_the_naive_twin(criterion, data):
-    drawn, ordered = data.draw(tables())
-    by = data.draw(rules(criterion=criterion, missing="branch"))
-    expected = c45.fit(drawn, by)
-    for n_threads in (1, 3):
-        tree = fit(training_rows(drawn, ordered), by, n_threads)
-        assert first_difference(tree, expected) is None
-
-
-@given(data=st.data())
-@examples(60)
-def test_larger_tables_give_the_tree_of_the_naive_twin(data):
-    drawn, ordered = data.draw(tables(max_rows=400))
-    by = data.draw(rules(max_depth=None, missing="branch"))
-    by = replace(by, criterion=data.draw(st.sampled_from(CRITERIA)))
-    assert first_difference(fit(training_rows(drawn, ordered), by), c45.fit(drawn, by)) is None
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -49,11 +32,7 @@ def test_subsets_with_missing_values_as_a_category_reach_the_best_decrease(crite
     drawn, ordered = data.draw(tables())
     fixed = {"criterion": criterion, "categorical_split": "subset", "missing": "branch"}
     by = data.draw(rules(**fixed, pruning=None))
-    tree = fit(training_rows(drawn, ordered), by)
-    expected = c45.fit(drawn, by)
-    assert (expected.split is None) == bool(tree.is_leaf[0])
-    if expected.split is not None:
-        assert tree.feature[0] == expected.split.feature
+    assert_tests_the_oracles_column(fit(training_rows(drawn, ordered), by), drawn, by)
 
 
 @given(data=st.data())
@@ -90,13 +69,6 @@ def test_a_column_with_one_known_value_is_tested_for_being_missing():
     assert grow(rows, replace(BRANCH, missing="fraction")).n_leaves == 1
 
 
-def test_missing_values_go_left_where_they_belong():
-    tree = grow(numeric([[1.0, 2.0, 3.0, 4.0, NAN, NAN]], [0, 0, 1, 1, 0, 0]), BRANCH)
-    assert tree.threshold[0] == 2.0  # an observed value
-    assert tree.missing_branch[0] == 0
-    assert tree.n_leaves == 2
-
-
 def test_without_missing_training_rows_a_missing_value_takes_the_heaviest_branch():
     rows = numeric([[1.0, 2.0, 3.0, 4.0, 5.0]], [0, 0, 1, 1, 1])
     tree = grow(rows, BRANCH)
@@ -127,16 +99,6 @@ def test_unseen_categories_stay_a_matter_of_their_own(categorical_split):
     assert routes.offsets[2] - 1 == np.count_nonzero(tree.branch_share)  # unseen: all of them
     assert routes.imputed_share.tolist() == [0.0, 1.0]
     assert route(tree, new, stop_at_unseen=True).nodes[-1] == 0
-
-
-def test_multiway_splits_have_a_branch_for_missing_values_if_there_are_any():
-    rows = categorical([0, 0, 1, 1, -1, -1], 2, [0, 0, 1, 1, 1, 1])
-    tree = grow(rows, BRANCH)
-    assert len(tree.branches(0)) == 3
-    assert tree.missing_branch[0] == 2
-    known = grow(categorical([0, 0, 1, 1, 1], 2, [0, 0, 1, 1, 1]), BRANCH)
-    assert len(known.branches(0)) == 2
-    assert known.missing_branch[0] == 1  # the heavier one
 
 
 def test_rows_with_a_missing_value_are_predicted_alike_alone_and_together():

@@ -11,10 +11,7 @@ from sureleaf.probability import Frequency
 from sureleaf.table import read_table
 from sureleaf.tree import GrowthRules, TrainingRows, Tree, grow, mixture
 from tests.long_runs import examples
-from tests.naive import c45
-from tests.reference.compare import first_difference
-from tests.tree.encoded import fit, training_rows
-from tests.tree.test_kernel_against_oracle import rules, tables
+from tests.tree.test_kernel_against_oracle import assert_is_the_oracles, rules, tables
 from tests.tree.test_missing_branch import categorical
 
 
@@ -30,10 +27,7 @@ def test_the_tree_is_that_of_the_naive_twin(criterion, data):
     fixed = {"criterion": criterion, "pruning": None, "monotone": tuple(map(tuple, signs))}
     missing = data.draw(st.sampled_from(["fraction", "branch"]))
     by = data.draw(rules(**fixed, missing=missing))
-    expected = c45.fit(drawn, by)
-    for n_threads in (1, 3):
-        tree = fit(training_rows(drawn, ordered), by, n_threads)
-        assert first_difference(tree, expected) is None
+    assert_is_the_oracles(drawn, ordered, by)
 
 
 def make_rows(n_classes: int, seed: int, weights: bool = False) -> TrainingRows:

@@ -59,14 +59,6 @@ def naive_best(tree, gain):
     return best(0)
 
 
-def test_a_larger_required_gain_gives_a_smaller_tree():
-    tree = make_tree()
-    sizes = [cut(tree, utility_alphas(tree) <= gain).n_leaves for gain in (0, 0.001, 0.01, 0.1, 1)]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] == 1
-    assert np.isinf(utility_alphas(tree)[tree.is_leaf]).all()
-
-
 def test_noise_is_cut_and_signal_is_kept():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))

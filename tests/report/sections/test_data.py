@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sureleaf.report.sections.data import looks_like_identifier, row_hashes
+from sureleaf.report.sections.data import looks_like_identifier
 from sureleaf.table import Column
 from tests.report.tables import quick_report
 
@@ -83,24 +83,6 @@ def test_identifiers_are_whole_numbers_that_number_rows(
     name: str, values: np.ndarray, expected: bool
 ) -> None:
     assert looks_like_identifier(Column(name, "numeric"), values) is expected
-
-
-def test_equal_rows_have_equal_hashes_and_no_others() -> None:
-    rng = np.random.default_rng(0)
-    columns = [
-        rng.integers(0, 3, 400).astype(float),
-        rng.integers(-1, 2, 400),
-        rng.random(400).round(1),
-    ]
-    columns[0][::7] = np.nan
-    rows = [
-        tuple("nan" if value != value else value for value in row)
-        for row in zip(*columns, strict=True)
-    ]
-    hashes = row_hashes(columns)
-    assert len(set(hashes.tolist())) == len(set(rows))
-    first = {row: place for place, row in reversed(list(enumerate(rows)))}
-    assert all(hashes[place] == hashes[first[row]] for place, row in enumerate(rows))
 
 
 def test_unequal_weights_are_told_as_rows() -> None:

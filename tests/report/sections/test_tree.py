@@ -158,10 +158,6 @@ def test_levels_of_weighted_rows_are_not_called_those_of_new_rows() -> None:
     assert "correct for weighted rows" in render_page(document)
 
 
-def test_without_held_out_rows_there_is_no_certificate(document: dict[str, Any]) -> None:
-    assert document["tree"]["certificate"] is None
-
-
 def test_at_costs_methods_and_notes_are_about_costs() -> None:
     X, y = mixed()
     labels = {"<bad>": "default", "good & fine": "paid"}
