@@ -13,7 +13,17 @@ import numpy as np
 from tests.naive.pessimistic import prune
 from tests.naive.random_columns import child_key, column_order, root_key
 from tests.naive.splits import IMPURITIES, Limits, Rules, c45_split, purest_split
-from tests.naive.tree import Node, Split, Table, at_least, divide, greater, predict_proba, table
+from tests.naive.tree import (
+    Node,
+    Part,
+    Split,
+    Table,
+    at_least,
+    divide,
+    greater,
+    predict_proba,
+    table,
+)
 
 __all__ = ["Node", "Rules", "Split", "Table", "collapse", "fit", "grow", "predict_proba", "table"]
 
@@ -21,19 +31,16 @@ __all__ = ["Node", "Rules", "Split", "Table", "collapse", "fit", "grow", "predic
 def fit(data: Table, rules: Rules | None = None) -> Node:
     """Grow, collapse and prune: all of C4.5."""
     rules = rules or Rules()
-    rows = np.arange(len(data.labels))
-    tree = grow(data, rows, data.weights, rules)
+    tree = grow(data.whole, rules)
     if rules.collapse:
         tree = collapse(tree)
     if rules.pruning == "pessimistic":
-        tree = prune(tree, data, rows, data.weights, rules.confidence_factor)
+        tree = prune(tree, data.whole, rules.confidence_factor)
     return tree
 
 
 def grow(
-    data: Table,
-    rows: np.ndarray,
-    weights: np.ndarray,
+    part: Part,
     rules: Rules,
     depth: int = 0,
     key: int | None = None,
@@ -41,68 +48,61 @@ def grow(
 ) -> Node:
     """Rules 1 and 7."""
     if rules.max_leaves is not None and depth == 0:
-        return grow_best_first(data, rows, weights, rules)
+        return grow_best_first(part, rules)
     key = root_key(rules.seed, rules.tree) if key is None else key
-    leaf = Node(data.counts(rows, weights))
+    leaf = Node(part.counts)
     if rules.monotone is not None and limits is None:
-        zeros, ones = np.zeros(data.n_classes), np.ones(data.n_classes)
-        limits = Limits(np.array(rules.monotone), zeros, ones)
-    best = find_split(data, rows, weights, rules, depth, key, limits)
+        limits = Limits(np.array(rules.monotone), 0 * part.counts, 0 * part.counts + 1)
+    best = find_split(part, rules, depth, key, limits)
     if best is None:
         return leaf
     split, _ = best
-    shares, parts = divide(split, data, rows, weights)
+    shares, parts = divide(split, part)
     below: list[Limits | None] = [None] * len(parts)
     if limits is not None:
-        below = [*limits.below(split, [data.counts(*part) for part in parts])]
+        below = [*limits.below(split, [each.counts for each in parts])]
     children = [
-        grow(data, *part, rules, depth + 1, child_key(key, branch), below[branch])
-        for branch, part in enumerate(parts)
+        grow(each, rules, depth + 1, child_key(key, branch), below[branch])
+        for branch, each in enumerate(parts)
     ]
     return replace(leaf, split=split, children=children, branch_shares=shares)
 
 
 def find_split(
-    data: Table,
-    rows: np.ndarray,
-    weights: np.ndarray,
-    rules: Rules,
-    depth: int,
-    key: int,
-    limits: Limits | None = None,
+    part: Part, rules: Rules, depth: int, key: int, limits: Limits | None = None
 ) -> tuple[Split, float] | None:
     """The best split of a node and its decrease per unit of weight; None for a leaf."""
-    node = Node(data.counts(rows, weights))
+    node = Node(part.counts)
     if depth == rules.max_depth or greater(2 * rules.min_samples_leaf, node.n):
         return None
     if at_least(0.0, node.errors):  # one class is left
         return None
     choose = c45_split if rules.criterion == "gain_ratio" else purest_split
-    features = list(range(len(data.categories)))
+    features = list(range(len(part.data.categories)))
     n_first = len(features)
     if rules.max_features is not None and rules.max_features < len(features):
         features, n_first = column_order(key, len(features)), rules.max_features
     groups = [sorted(features[:n_first]), *([feature] for feature in features[n_first:])]
     for group in groups:
         more = () if limits is None else (limits,)  # not for gain_ratio
-        best = choose(data, rows, weights, rules, group, *more)
+        best = choose(part, rules, group, *more)
         if best is not None:
             return best
     return None
 
 
-def grow_best_first(data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules) -> Node:
+def grow_best_first(part: Part, rules: Rules) -> Node:
     """The split of largest decrease next, as long as there are not too many leaves."""
-    unit = 1e-9 * float(IMPURITIES[rules.criterion](data.counts(rows, weights)))
-    nodes = [GrowingNode(rows, weights, 0, root_key(rules.seed, rules.tree))]
+    unit = 1e-9 * float(IMPURITIES[rules.criterion](part.counts))
+    nodes = [GrowingNode(part, 0, root_key(rules.seed, rules.tree))]
     n_leaves = 1
     waiting = [0]
     while waiting:
         for number in waiting:
             node = nodes[number]
             if node.rank is None:
-                node.best = find_split(data, node.rows, node.weights, rules, node.depth, node.key)
-                decrease = node.best[1] * node.weights.sum() / unit if node.best else 0
+                node.best = find_split(node.part, rules, node.depth, node.key)
+                decrease = node.best[1] * node.part.total / unit if node.best else 0
                 node.rank = (-round(decrease), number)
         waiting = [number for number in waiting if nodes[number].best is not None]
         if not waiting:
@@ -115,18 +115,16 @@ def grow_best_first(data: Table, rows: np.ndarray, weights: np.ndarray, rules: R
             continue
         n_leaves += split.n_branches - 1
         node.split = split
-        node.shares, parts = divide(split, data, node.rows, node.weights)
-        for branch, part in enumerate(parts):
+        node.shares, parts = divide(split, node.part)
+        for branch, each in enumerate(parts):
             node.children.append(len(nodes))
             waiting.append(len(nodes))
-            nodes.append(GrowingNode(*part, node.depth + 1, child_key(node.key, branch)))
+            nodes.append(GrowingNode(each, node.depth + 1, child_key(node.key, branch)))
 
     def finish(number: int) -> Node:
         node = nodes[number]
-        counts = data.counts(node.rows, node.weights)
-        if node.split is None:
-            return Node(counts)
-        return Node(counts, node.split, [finish(child) for child in node.children], node.shares)
+        children = [finish(child) for child in node.children]
+        return Node(node.part.counts, node.split, children, node.shares)
 
     return finish(0)
 
@@ -135,8 +133,7 @@ def grow_best_first(data: Table, rows: np.ndarray, weights: np.ndarray, rules: R
 class GrowingNode:
     """A node of a tree that grows best first."""
 
-    rows: np.ndarray
-    weights: np.ndarray
+    part: Part
     depth: int
     key: int
     rank: tuple[int, int] | None = None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from math import sqrt
 
-import numpy as np
 from scipy.special import ndtri
 
-from tests.naive.tree import Node, Table, at_least, divide
+from tests.naive.tree import Node, Part, at_least, divide
 
 
 def added_errors(n: float, errors: float, confidence_factor: float) -> float:
@@ -33,35 +32,28 @@ def estimated_errors(node: Node, confidence_factor: float) -> float:
     return node.errors + added_errors(node.n, node.errors, confidence_factor)
 
 
-def resend(node: Node, data: Table, rows: np.ndarray, weights: np.ndarray) -> Node:
+def resend(node: Node, part: Part) -> Node:
     """Route these rows through the same tests: new counts, new branch shares."""
-    counts = data.counts(rows, weights)
     if node.split is None:
-        return Node(counts)
-    shares, parts = divide(node.split, data, rows, weights)
-    children = [
-        resend(child, data, *part) for child, part in zip(node.children, parts, strict=True)
-    ]
-    return replace(node, class_counts=counts, children=children, branch_shares=shares)
+        return Node(part.counts)
+    shares, parts = divide(node.split, part)
+    children = [resend(child, each) for child, each in zip(node.children, parts, strict=True)]
+    return replace(node, class_counts=part.counts, children=children, branch_shares=shares)
 
 
-def prune(
-    node: Node, data: Table, rows: np.ndarray, weights: np.ndarray, confidence_factor: float
-) -> Node:
+def prune(node: Node, part: Part, confidence_factor: float) -> Node:
     """Bottom-up: keep a subtree, replace it by a leaf, or replace it by its heaviest branch."""
     if node.split is None:
         return node
-    _, parts = divide(node.split, data, rows, weights)
-    children = [
-        prune(child, data, *part, confidence_factor)
-        for child, part in zip(node.children, parts, strict=True)
-    ]
+    _, parts = divide(node.split, part)
+    pairs = zip(node.children, parts, strict=True)
+    children = [prune(child, each, confidence_factor) for child, each in pairs]
     node = replace(node, children=children)
     heaviest = children[0]
     for child in children[1:]:
         if at_least(child.n, heaviest.n):  # the last one on ties
             heaviest = child
-    raised = resend(heaviest, data, rows, weights)
+    raised = resend(heaviest, part)
 
     as_leaf = estimated_errors(node, confidence_factor)
     as_is = sum(estimated_errors(leaf, confidence_factor) for leaf in node.leaves)
@@ -69,5 +61,5 @@ def prune(
     if at_least(as_is + 0.1, as_leaf) and at_least(as_branch + 0.1, as_leaf):
         return Node(node.class_counts)
     if at_least(as_is + 0.1, as_branch):
-        return prune(raised, data, rows, weights, confidence_factor)
+        return prune(raised, part, confidence_factor)
     return node

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from tests.naive.tree import Split, Table, at_least, greater
+from tests.naive.tree import Part, Split, Table, at_least, greater
 
 SMALLEST_GAP = 1e-5  # gain_ratio never cuts between values closer than this
 NOISE = 5e-7  # a threshold is raised to the largest value of its column that is this close
@@ -107,26 +107,24 @@ class Candidate:
     cut: tuple[float, float] | None = None
 
 
-def c45_split(
-    data: Table, rows: np.ndarray, weights: np.ndarray, rules: Rules, features: list[int]
-) -> tuple[Split, float] | None:
+def c45_split(part: Part, rules: Rules, features: list[int]) -> tuple[Split, float] | None:
     found = []
     for feature in features:
-        n_categories = data.categories[feature]
+        n_categories = part.data.categories[feature]
         if rules.missing == "branch":
-            candidate = c45_branch(data, feature, rows, weights, rules)
+            candidate = c45_branch(part, feature, rules)
         elif not n_categories:
-            candidate = c45_threshold(data, feature, rows, weights, rules)
+            candidate = c45_threshold(part, feature, rules)
         elif rules.categorical_split == "multiway":
-            candidate = c45_multiway(data, feature, rows, weights, rules.min_samples_leaf)
+            candidate = c45_multiway(part, feature, rules.min_samples_leaf)
         else:
-            candidate = c45_subset(data, feature, rows, weights, rules.min_samples_leaf)
+            candidate = c45_subset(part, feature, rules.min_samples_leaf)
         if candidate is not None:
             found.append(candidate)
-    best = best_gain_ratio(data, found)
+    best = best_gain_ratio(part.data, found)
     if best is None:
         return None
-    split = best.split if best.cut is None else with_threshold(best.split, best.cut, data, rules)
+    split = best.split if best.cut is None else with_threshold(best.split, best.cut, part, rules)
     return split, best.gain
 
 
@@ -148,29 +146,25 @@ def best_gain_ratio(data: Table, found: list[Candidate]) -> Candidate | None:
     return best
 
 
-def c45_multiway(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, least: float
-) -> Candidate | None:
+def c45_multiway(part: Part, feature: int, least: float) -> Candidate | None:
     """Rule 2: one branch a category, also for those without rows here."""
-    n_categories = data.categories[feature]
-    counts = counts_by_category(data, feature, rows, weights)
+    n_categories = part.data.categories[feature]
+    counts = counts_by_category(part, feature)
     if at_least(counts.sum(1), least).sum() < 2:
         return None
     split = Split(feature, n_categories, branch_of=tuple(range(n_categories)))
-    return Candidate(split, gain(counts, weights.sum()), split_information(counts, weights.sum()))
+    return Candidate(split, gain(counts, part.total), split_information(counts, part.total))
 
 
-def c45_branch(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
-) -> Candidate | None:
+def c45_branch(part: Part, feature: int, rules: Rules) -> Candidate | None:
     """Rules 2 to 4 if missing values have a branch: as if every value were known."""
-    total, least = weights.sum(), rules.min_samples_leaf
-    chosen_from_many = not data.categories[feature] or rules.categorical_split == "subset"
+    total, least = part.total, rules.min_samples_leaf
+    chosen_from_many = not part.data.categories[feature] or rules.categorical_split == "subset"
     smallest_side = least
-    if not data.categories[feature] and 0.1 * total / data.n_classes > least:
-        smallest_side = min(0.1 * total / data.n_classes, 25)
+    if not part.data.categories[feature] and 0.1 * total / part.data.n_classes > least:
+        smallest_side = min(0.1 * total / part.data.n_classes, 25)
     best_gain, best, n_legal = 0.0, None, 0
-    for split, sides, cut in branch_splits(data, feature, rows, weights, rules):
+    for split, sides, cut in branch_splits(part, feature, rules):
         if at_least(sides.sum(1), smallest_side).sum() < 2:
             continue
         n_legal += 1
@@ -181,10 +175,8 @@ def c45_branch(
         return None
     split, sides, cut = best
     if chosen_from_many:
-        if data.categories[feature]:
-            present = int(
-                (category_counts_with_missing(data, feature, rows, weights) > 0).any(1).sum()
-            )
+        if part.data.categories[feature]:
+            present = int((category_counts_with_missing(part, feature) > 0).any(1).sum())
             best_gain -= ((present - 1) + log1p(-(2.0 ** (1 - present))) / log(2)) / total
         else:
             best_gain -= log2(n_legal) / total
@@ -193,16 +185,14 @@ def c45_branch(
     return Candidate(split, best_gain, split_information(sides, total), cut)
 
 
-def c45_threshold(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
-) -> Candidate | None:
+def c45_threshold(part: Part, feature: int, rules: Rules) -> Candidate | None:
     """Rule 3."""
-    total, least = weights.sum(), rules.min_samples_leaf
-    values, left = counts_up_to_each_row(data, feature, rows, weights)
+    total, least = part.total, rules.min_samples_leaf
+    values, left = counts_up_to_each_row(part, feature)
     if len(values) == 0:
         return None
     all_known = left[-1]
-    smallest_side = 0.1 * all_known.sum() / data.n_classes
+    smallest_side = 0.1 * all_known.sum() / part.data.n_classes
     smallest_side = least if smallest_side <= least else min(smallest_side, 25)
 
     sides = np.stack([left, all_known - left], axis=1)  # of a cut after each row
@@ -236,12 +226,10 @@ def c45_cut(cut: tuple[float, float], column: np.ndarray) -> float:
         return float(column[(column == largest) | (column - largest < NOISE)].max())
 
 
-def c45_subset(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, least: float
-) -> Candidate | None:
+def c45_subset(part: Part, feature: int, least: float) -> Candidate | None:
     """The grouping of most gain; choosing one of 2^(q - 1) - 1 groupings costs as in rule 3."""
-    total = weights.sum()
-    counts = counts_by_category(data, feature, rows, weights)
+    total = part.total
+    counts = counts_by_category(part, feature)
     best_gain, best = 0.0, None
     for split, sides in groupings(feature, counts):
         if not at_least(sides.sum(1).min(), least):
@@ -263,65 +251,61 @@ def c45_subset(
 
 
 def purest_split(
-    data: Table,
-    rows: np.ndarray,
-    weights: np.ndarray,
+    part: Part,
     rules: Rules,
     features: list[int],
     limits: Limits | None = None,
 ) -> tuple[Split, float] | None:
     """The legal split of largest decrease; the first column, then the lowest cut, on ties."""
     impurity = IMPURITIES[rules.criterion]
-    close = TIE * impurity(data.counts(rows, weights)) / weights.sum()
+    close = TIE * impurity(part.counts) / part.total
     best_decrease, best, best_cut = -np.inf, None, None
     for feature in features:
-        cost = penalty(data, feature, rows, weights, rules)
-        for split, sides, cut in every_split(data, feature, rows, weights, rules):
+        cost = penalty(part, feature, rules)
+        for split, sides, cut in every_split(part, feature, rules):
             if at_least(sides.sum(1), rules.min_samples_leaf).sum() < 2:
                 continue
-            node = data.counts(rows, weights)
+            node = part.counts
             if limits is not None and not limits.allows(feature, sides, node, cut is not None):
                 continue
-            decrease = gain(sides, weights.sum(), impurity) - cost
+            decrease = gain(sides, part.total, impurity) - cost
             if decrease > best_decrease + close and (cost == 0 or decrease > close):
                 best_decrease, best, best_cut = decrease, split, cut
     if best is None:
         return None
-    split = best if best_cut is None else with_threshold(best, best_cut, data, rules)
+    split = best if best_cut is None else with_threshold(best, best_cut, part, rules)
     return split, best_decrease
 
 
 def every_split(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+    part: Part, feature: int, rules: Rules
 ) -> Iterator[tuple[Split, np.ndarray, tuple[float, float] | None]]:
     """Every split of a column, its class counts, and the values beside a threshold."""
-    n_categories = data.categories[feature]
+    n_categories = part.data.categories[feature]
     if rules.missing == "branch":
-        yield from branch_splits(data, feature, rows, weights, rules)
+        yield from branch_splits(part, feature, rules)
     elif not n_categories:
-        yield from every_threshold(data, feature, rows, weights, rules)
+        yield from every_threshold(part, feature, rules)
     else:
-        counts = counts_by_category(data, feature, rows, weights)
+        counts = counts_by_category(part, feature)
         one_each = Split(feature, n_categories, branch_of=tuple(range(n_categories)))
         multiway = rules.categorical_split == "multiway"
         for split, sides in [(one_each, counts)] if multiway else groupings(feature, counts):
             yield split, sides, None
 
 
-def penalty(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
-) -> float:
+def penalty(part: Part, feature: int, rules: Rules) -> float:
     """A multiple of what chance favours a split by categories with."""
-    if not data.categories[feature] or not rules.category_penalty:
+    if not part.data.categories[feature] or not rules.category_penalty:
         return 0.0
-    counts = category_counts_with_missing(data, feature, rows, weights)
+    counts = category_counts_with_missing(part, feature)
     if rules.missing == "fraction":
         counts = counts[:-1]
     counts = counts[counts.sum(1) > 0]
     if len(counts) < 2:
         return 0.0
     cost = category_cost(counts, rules.criterion, rules.categorical_split == "subset")
-    return rules.category_penalty * cost / weights.sum()
+    return rules.category_penalty * cost / part.total
 
 
 def category_cost(counts: np.ndarray, criterion: str, grouped: bool) -> float:
@@ -370,9 +354,9 @@ def gain_by_chance(counts: np.ndarray, criterion: str, grouped: bool) -> float:
     return impurity * min(min((k - 1) / max(n - 1, 1), 1) * kept, 1)
 
 
-def every_threshold(data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules):
+def every_threshold(part: Part, feature: int, rules: Rules):
     """The cuts between neighbouring values: split, class counts of both sides, the two values."""
-    values, left = counts_up_to_each_row(data, feature, rows, weights)
+    values, left = counts_up_to_each_row(part, feature)
     if len(values) == 0:
         return
     for row in np.flatnonzero(are_apart(values[:-1], values[1:], rules)):
@@ -385,11 +369,11 @@ def are_apart(below: np.ndarray, above: np.ndarray, rules: Rules) -> np.ndarray:
     return below + SMALLEST_GAP < above if rules.threshold_rule == "c45" else below < above
 
 
-def with_threshold(split: Split, cut: tuple[float, float], data: Table, rules: Rules) -> Split:
+def with_threshold(split: Split, cut: tuple[float, float], part: Part, rules: Rules) -> Split:
     """The split with the number that rows are compared with."""
     below, above = cut
     if rules.threshold_rule == "c45":
-        return replace(split, threshold=c45_cut(cut, data.columns[split.feature]))
+        return replace(split, threshold=c45_cut(cut, part.data.columns[split.feature]))
     return replace(
         split, threshold=midpoint(below, above) if rules.threshold_rule == "midpoint" else below
     )
@@ -399,7 +383,7 @@ def with_threshold(split: Split, cut: tuple[float, float], data: Table, rules: R
 
 
 def branch_splits(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+    part: Part, feature: int, rules: Rules
 ) -> Iterator[tuple[Split, np.ndarray, tuple[float, float] | None]]:
     """Every split of a column with the branch that missing values take.
 
@@ -407,14 +391,14 @@ def branch_splits(
     missing values on the left. If no value is missing in the node, a missing value will take the
     branch with most training weight, the first one on ties.
     """
-    known = data.known(feature, rows)
-    missing = data.counts(rows[~known], weights[~known])
+    known = part.known(feature)
+    missing = part.where(~known).counts
     any_missing = not known.all()
-    if data.categories[feature]:
-        for split, sides in branch_category_splits(data, feature, rows, weights, rules):
+    if part.data.categories[feature]:
+        for split, sides in branch_category_splits(part, feature, rules):
             yield (split if any_missing else heaviest(split, sides)), sides, None
         return
-    cuts = list(every_threshold(data, feature, rows, weights, rules))
+    cuts = list(every_threshold(part, feature, rules))
     if not any_missing:
         for split, sides, cut in cuts:
             yield heaviest(split, sides), sides, cut
@@ -422,20 +406,20 @@ def branch_splits(
     for split, sides, cut in cuts:
         yield replace(split, missing_branch=1), sides + np.array([0 * missing, missing]), cut
     if known.any():
-        sides = np.array([data.counts(rows[known], weights[known]), missing])
+        sides = np.array([part.where(known).counts, missing])
         yield Split(feature, 2, float("inf"), missing_branch=1), sides, None
     for split, sides, cut in cuts:
         yield replace(split, missing_branch=0), sides + np.array([missing, 0 * missing]), cut
 
 
 def branch_category_splits(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray, rules: Rules
+    part: Part, feature: int, rules: Rules
 ) -> Iterator[tuple[Split, np.ndarray]]:
     """Missing is one more category, the last one."""
-    counts = category_counts_with_missing(data, feature, rows, weights)
-    n_categories = data.categories[feature]
+    counts = category_counts_with_missing(part, feature)
+    n_categories = part.data.categories[feature]
     if rules.categorical_split == "multiway":
-        any_missing = not data.known(feature, rows).all()
+        any_missing = not part.known(feature).all()
         n_branches = n_categories + any_missing
         one_each = tuple(range(n_categories))
         missing_branch = n_categories if any_missing else -1
@@ -447,13 +431,10 @@ def branch_category_splits(
         yield replace(split, branch_of=tuple(branch_of), missing_branch=missing_branch), sides
 
 
-def category_counts_with_missing(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def category_counts_with_missing(part: Part, feature: int) -> np.ndarray:
     """Class counts of each category and, in the last line, of missing values."""
-    unknown = ~data.known(feature, rows)
-    missing = data.counts(rows[unknown], weights[unknown])
-    return np.vstack([counts_by_category(data, feature, rows, weights), missing])
+    missing = part.where(~part.known(feature)).counts
+    return np.vstack([counts_by_category(part, feature), missing])
 
 
 def heaviest(split: Split, sides: np.ndarray) -> Split:
@@ -473,28 +454,21 @@ def midpoint(below: float, above: float) -> float:
 # What the criteria share: counts, impurities, gains
 
 
-def counts_by_category(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def counts_by_category(part: Part, feature: int) -> np.ndarray:
     """Class counts of each category, (categories, classes)."""
-    known = data.known(feature, rows)
-    counts = np.zeros((data.categories[feature], data.n_classes))
-    codes, labels = data.columns[feature][rows[known]], data.labels[rows[known]]
-    np.add.at(counts, (codes, labels), weights[known])
+    known = part.where(part.known(feature))
+    counts = np.zeros((part.data.categories[feature], part.data.n_classes))
+    np.add.at(counts, (known.values(feature), part.data.labels[known.rows]), known.weights)
     return counts
 
 
-def counts_up_to_each_row(
-    data: Table, feature: int, rows: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def counts_up_to_each_row(part: Part, feature: int) -> tuple[np.ndarray, np.ndarray]:
     """The known values in rising order, and the class counts of all rows up to each."""
-    known = data.known(feature, rows)
-    rows, weights = rows[known], weights[known]
-    order = np.argsort(data.columns[feature][rows], kind="stable")
-    rows, weights = rows[order], weights[order]
-    counts = np.zeros((len(rows), data.n_classes))
-    counts[np.arange(len(rows)), data.labels[rows]] = weights
-    return data.columns[feature][rows], counts.cumsum(0)
+    known = part.where(part.known(feature))
+    known = known.where(np.argsort(known.values(feature), kind="stable"))
+    counts = np.zeros((len(known.rows), part.data.n_classes))
+    counts[np.arange(len(counts)), part.data.labels[known.rows]] = known.weights
+    return known.values(feature), counts.cumsum(0)
 
 
 def groupings(feature: int, counts: np.ndarray):

@@ -1,7 +1,6 @@
 """What the slow trees are made of: a table, tests, nodes, and how rows go through them.
 
-A node's rows are two arrays, row numbers and weights: a row with a missing value is in several
-branches with a part of its weight.
+A row with a missing value is in several branches with a part of its weight.
 """
 
 from __future__ import annotations
@@ -37,12 +36,39 @@ class Table:
     n_classes: int
     weights: np.ndarray
 
-    def known(self, feature: int, rows: np.ndarray) -> np.ndarray:
-        values = self.columns[feature][rows]
-        return values >= 0 if self.categories[feature] else ~np.isnan(values)
+    @property
+    def whole(self) -> Part:
+        """All rows with their weights."""
+        return Part(self, np.arange(len(self.labels)), self.weights)
 
-    def counts(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        return np.bincount(self.labels[rows], weights, self.n_classes)
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a table, such as those of a node, with the part of their weight that is there."""
+
+    data: Table
+    rows: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def total(self) -> float:
+        return self.weights.sum()
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The weight of each class."""
+        return np.bincount(self.data.labels[self.rows], self.weights, self.data.n_classes)
+
+    def values(self, feature: int) -> np.ndarray:
+        return self.data.columns[feature][self.rows]
+
+    def known(self, feature: int) -> np.ndarray:
+        values = self.values(feature)
+        return values >= 0 if self.data.categories[feature] else ~np.isnan(values)
+
+    def where(self, is_in: np.ndarray) -> Part:
+        """Those rows; or, by their places, the rows in another order."""
+        return Part(self.data, self.rows[is_in], self.weights[is_in])
 
 
 def table(
@@ -75,14 +101,14 @@ class Split:
     branch_of: tuple[int, ...] = ()
     missing_branch: int = -1
 
-    def branches(self, data: Table, rows: np.ndarray) -> np.ndarray:
+    def branches(self, part: Part) -> np.ndarray:
         """The branch of every row, -1 if it goes down all branches."""
-        values = data.columns[self.feature][rows]
+        values = part.values(self.feature)
         if self.branch_of:
             branch = np.asarray(self.branch_of)[values]
         else:
             branch = np.where(values <= self.threshold, 0, 1)
-        return np.where(data.known(self.feature, rows), branch, self.missing_branch)
+        return np.where(part.known(self.feature), branch, self.missing_branch)
 
 
 @dataclass(frozen=True)
@@ -112,49 +138,40 @@ class Node:
         return 1 + sum(child.n_nodes for child in self.children)
 
 
-def divide(
-    split: Split, data: Table, rows: np.ndarray, weights: np.ndarray
-) -> tuple[list[float], list[tuple[np.ndarray, np.ndarray]]]:
+def divide(split: Split, part: Part) -> tuple[list[float], list[Part]]:
     """Rule 7: the shares of the branches, and the rows and weights that each branch gets."""
-    branch = split.branches(data, rows)
-    heavy = np.bincount(branch[branch >= 0], weights[branch >= 0], split.n_branches)
+    branch = split.branches(part)
+    heavy = np.bincount(branch[branch >= 0], part.weights[branch >= 0], split.n_branches)
     if heavy.sum() > 0:
         shares = heavy / heavy.sum()
     else:  # no value is known here: equal shares
         shares = np.full(split.n_branches, 1 / split.n_branches)
     parts = []
     for number, share in enumerate(shares):
-        part = np.where(branch == number, weights, np.where(branch < 0, weights * share, 0.0))
-        parts.append((rows[part > 0], part[part > 0]))
+        mine = np.where(branch == number, 1.0, np.where(branch < 0, share, 0.0))
+        parts.append(Part(part.data, part.rows, part.weights * mine).where(part.weights * mine > 0))
     return shares.tolist(), parts
 
 
 def predict_proba(tree: Node, data: Table, *, laplace: bool = False) -> np.ndarray:
     """Class probabilities of every row of the table."""
-    rows = np.arange(len(data.labels))
-    out = np.zeros((len(rows), data.n_classes))
-    add_proba(out, tree, data, rows, np.ones(len(rows)), tree.class_counts, laplace)
+    out = np.zeros((len(data.labels), data.n_classes))
+    shares = Part(data, np.arange(len(out)), np.ones(len(out)))
+    add_proba(out, tree, shares, tree.class_counts, laplace)
     return out
 
 
 def add_proba(
-    out: np.ndarray,
-    node: Node,
-    data: Table,
-    rows: np.ndarray,
-    shares: np.ndarray,
-    parent_counts: np.ndarray,
-    laplace: bool,
+    out: np.ndarray, node: Node, part: Part, parent_counts: np.ndarray, laplace: bool
 ) -> None:
     """Add what the leaves below this node say of the shares of rows that reach it."""
     counts = node.class_counts if node.n > 0 else parent_counts
     if node.split is None:
         smoothed = counts + 1 if laplace else counts
-        out[rows] += np.outer(shares, smoothed / smoothed.sum())
+        out[part.rows] += np.outer(part.weights, smoothed / smoothed.sum())
         return
-    branch = node.split.branches(data, rows)
+    branch = node.split.branches(part)
     for number, child in enumerate(node.children):
-        passed = np.where(branch == number, shares, 0.0)
-        passed[branch < 0] = shares[branch < 0] * node.branch_shares[number]
-        there = passed > 0
-        add_proba(out, child, data, rows[there], passed[there], counts, laplace)
+        share = np.where(branch == number, 1.0, np.where(branch < 0, node.branch_shares[number], 0))
+        passed = Part(part.data, part.rows, part.weights * share)
+        add_proba(out, child, passed.where(passed.weights > 0), counts, laplace)

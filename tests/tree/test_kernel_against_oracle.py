@@ -13,7 +13,7 @@ from sureleaf.tree import Tree, mixture
 from tests.long_runs import examples
 from tests.naive import c45
 from tests.naive.splits import IMPURITIES, Rules, counts_by_category, gain, groupings
-from tests.naive.tree import Table, divide, predict_proba
+from tests.naive.tree import Part, Table, divide, predict_proba
 from tests.reference.compare import first_difference
 from tests.tree.encoded import fit, training_rows
 
@@ -120,10 +120,10 @@ def worth(sides: np.ndarray, total: float, by: Rules) -> float:
     return float(gain(sides, total, IMPURITIES[by.criterion]))
 
 
-def best_grouping(data: Table, feature: int, rows, weights, by: Rules) -> float:
-    counts = counts_by_category(data, feature, rows, weights)
+def best_grouping(part: Part, feature: int, by: Rules) -> float:
+    counts = counts_by_category(part, feature)
     legal = [
-        worth(sides, weights.sum(), by)
+        worth(sides, part.total, by)
         for _, sides in groupings(feature, counts)
         if by.min_samples_leaf - sides.sum(1).min() < 1e-6
     ]
@@ -132,26 +132,26 @@ def best_grouping(data: Table, feature: int, rows, weights, by: Rules) -> float:
 
 def assert_groupings_are_best(tree, data: Table, by: Rules) -> None:
     """Every grouping of the tree reaches the best decrease that any legal one of its rows has."""
-    pending = [(0, np.arange(len(data.labels)), data.weights)]
+    pending = [(0, data.whole)]
     while pending:
-        node, rows, weights = pending.pop()
+        node, part = pending.pop()
         if tree.is_leaf[node]:
             continue
         feature = int(tree.feature[node])
         branch_of = tuple(tree.categories(node).tolist())
         split = c45.Split(feature, len(tree.branches(node)), tree.threshold[node], branch_of)
         if branch_of:
-            counts = counts_by_category(data, feature, rows, weights)
+            counts = counts_by_category(part, feature)
             present = np.flatnonzero(counts.sum(1) > 0)
             assert branch_of[present[0]] == 0
             assert all((branch_of[c] >= 0) == (c in present) for c in range(len(branch_of)))
             sides = np.array([counts[np.equal(branch_of, side)].sum(0) for side in (0, 1)])
             # gain ratio takes a better grouping only if it is better by 1e-6
-            assert worth(sides, weights.sum(), by) == pytest.approx(
-                best_grouping(data, feature, rows, weights, by), abs=1e-6, rel=1e-9
+            assert worth(sides, part.total, by) == pytest.approx(
+                best_grouping(part, feature, by), abs=1e-6, rel=1e-9
             )
-        _, parts = divide(split, data, rows, weights)
-        pending += [(int(c), *part) for c, part in zip(tree.branches(node), parts, strict=True)]
+        _, parts = divide(split, part)
+        pending += zip(tree.branches(node).tolist(), parts, strict=True)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -180,7 +180,7 @@ def test_groupings_of_more_categories_than_can_be_tried_are_beaten_by_no_single_
         labels = np.array([random.choice(n_classes, p=shares[code]) for code in codes])
         drawn = c45.table([codes.tolist()], [n_categories], labels.tolist(), n_classes)
         tree = fit(training_rows(drawn), replace(by, collapse=False))
-        counts = counts_by_category(drawn, 0, np.arange(len(codes)), drawn.weights)
+        counts = counts_by_category(drawn.whole, 0)
         is_left = tree.categories(0) == 0
         reached = worth_of(counts, is_left, by)
         others = [is_left ^ (np.arange(n_categories) == moved) for moved in range(n_categories)]
