@@ -107,6 +107,14 @@ def hard_rows(model, rows):
     return found
 
 
+def rows_with_tests_for_missing_values():
+    """A table whose tree asks for missing values, its classes, and new rows in both forms."""
+    X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
+    y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
+    rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
+    return X, y, rows, pd.DataFrame(rows, dtype=object).astype({"age": float})
+
+
 def fitted(rows, y, **parameters):
     defaults = {"levels_from": "training", "min_samples_leaf": 3, "pruning": None}
     return TreeClassifier.c45(**{**defaults, **parameters}).fit(frame(rows), y)

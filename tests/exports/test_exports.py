@@ -25,17 +25,13 @@ def test_every_format_is_written_by_its_name(form):
 
 def test_options_are_those_of_the_format():
     assert "SQLite" in export(MODEL, "sql", dialect="sqlite")
-    with pytest.raises(
-        InvalidArgumentError, match=r"'sql' must be one of dialect, table, keep; got 'colour'"
+    for form, message in (
+        ("sql", "'sql' must be one of dialect, table, keep; got 'colour'"),
+        ("svg", "'svg' must be one of max_leaves, computes_levels; got 'colour'"),
+        ("dot", "'dot' must be left out; got 'colour'"),
     ):
-        export(MODEL, "sql", colour="red")
-    with pytest.raises(
-        InvalidArgumentError,
-        match=r"'svg' must be one of max_leaves, computes_levels; got 'colour'",
-    ):
-        export(MODEL, "svg", colour="red")
-    with pytest.raises(InvalidArgumentError, match="'dot' must be left out; got 'colour'"):
-        export(MODEL, "dot", colour="red")
+        with pytest.raises(InvalidArgumentError, match=message):
+            export(MODEL, form, colour="red")
     with pytest.raises(InvalidArgumentError, match="form must be one of rules, json, sql"):
         export(MODEL, "pmml")
 

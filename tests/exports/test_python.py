@@ -13,7 +13,14 @@ import pytest
 from sureleaf import TreeClassifier, UnseenCategoryWarning
 from sureleaf.exports.python import to_python
 from sureleaf.files import read_file
-from tests.exports.hard_rows import NAMES, fitted, frame, hard_rows, plain_rows
+from tests.exports.hard_rows import (
+    NAMES,
+    fitted,
+    frame,
+    hard_rows,
+    plain_rows,
+    rows_with_tests_for_missing_values,
+)
 
 
 def module_of(model):
@@ -44,13 +51,10 @@ def test_a_module_returns_the_same_floats_as_the_model(unseen, split, missing):
 
 
 def test_a_module_tests_for_missing_values():
-    X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
-    y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
+    X, y, rows, X_new = rows_with_tests_for_missing_values()
     model = TreeClassifier(pruning=None, levels_from="training").fit(X, y)
     assert np.isinf(model.tree_.threshold).any()
-    rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
-    X = pd.DataFrame(rows, dtype=object).astype({"age": float})
-    check(module_of(model), model, rows, X)
+    check(module_of(model), model, rows, X_new)
 
 
 def test_none_nan_and_absent_are_missing_values():

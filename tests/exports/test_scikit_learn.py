@@ -89,16 +89,6 @@ def test_categories_become_columns_of_groups(mixed):
     assert len(drawn) >= model.tree_.n_nodes
 
 
-def test_shap_explains_groups_of_categories(mixed):
-    shap = pytest.importorskip("shap")
-    model, X = mixed
-    columns = sklearn_columns(model, X).dropna()
-    tree = to_sklearn(model)
-    explainer = shap.TreeExplainer(tree)
-    total = explainer.shap_values(columns).sum(axis=1) + explainer.expected_value
-    np.testing.assert_allclose(total, tree.predict_proba(columns), atol=1e-6)
-
-
 def test_dates_cannot_become_numbers_of_scikit_learn():
     X = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40)})
     model = TreeClassifier(pruning=None).fit(X, np.arange(40) > 20)
@@ -112,22 +102,17 @@ def test_only_a_tree_can_become_one():
         to_sklearn("tree")
 
 
-def test_shap_explains_every_probability(fitted):
+@pytest.mark.parametrize("has_background", [False, True])
+def test_shap_explains_every_probability(fitted, mixed, has_background):
     shap = pytest.importorskip("shap")
-    model, X = fitted
-    filled = X.fillna(0)
-    explainer = shap.TreeExplainer(to_sklearn(model))
-    total = explainer.shap_values(filled).sum(axis=1) + explainer.expected_value
-    np.testing.assert_allclose(total, model.predict_proba(filled), atol=1e-6)
-
-
-def test_shap_explains_every_probability_with_background_rows():
-    shap = pytest.importorskip("shap")
-    X, y = load_iris(return_X_y=True)
-    model = TreeClassifier(pruning=None, random_state=0).fit(X, y)
-    explainer = shap.TreeExplainer(to_sklearn(model), X)
-    total = explainer.shap_values(X).sum(axis=1) + explainer.expected_value
-    np.testing.assert_allclose(total, model.predict_proba(X), atol=1e-6)
+    (model, X), (of_groups, rows) = fitted, mixed
+    for tree, columns in (
+        (to_sklearn(model), X.fillna(0)),
+        (to_sklearn(of_groups), sklearn_columns(of_groups, rows).dropna()),
+    ):
+        explainer = shap.TreeExplainer(tree, *([columns] if has_background else []))
+        total = explainer.shap_values(columns).sum(axis=1) + explainer.expected_value
+        np.testing.assert_allclose(total, tree.predict_proba(columns), atol=1e-6)
 
 
 def test_thresholds_part_rounded_and_unrounded_values_alike():

@@ -1,8 +1,10 @@
+import datetime
 import sqlite3
 import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from sureleaf import BaggedTreesClassifier, TreeClassifier, UnseenCategoryWarning
@@ -11,7 +13,15 @@ from sureleaf.exports import sql
 from sureleaf.exports.sql import to_sql
 from sureleaf.exports.sql_dialects import DIALECTS
 from tests.exports.databases import Database
-from tests.exports.hard_rows import COLUMN_TYPES, NAMES, fitted, frame, hard_rows, plain_rows
+from tests.exports.hard_rows import (
+    COLUMN_TYPES,
+    NAMES,
+    fitted,
+    frame,
+    hard_rows,
+    plain_rows,
+    rows_with_tests_for_missing_values,
+)
 
 
 def renamed(rows):
@@ -74,10 +84,7 @@ def test_a_query_returns_the_predictions_of_the_model(database, unseen, split, m
 
 @pytest.mark.usefixtures("form")
 def test_a_query_tests_for_missing_values(database):
-    X = pd.DataFrame({"flag": ["t", None] * 20, "age": [1.0, np.nan, 1.0, 1.0] * 10})
-    y = np.select([X["flag"].isna() & X["age"].isna(), X["flag"].isna()], [0, 1], 2)
-    rows = [{"flag": flag, "age": age} for flag in ("t", None, "new") for age in (1.0, -5.0, None)]
-    X_new = pd.DataFrame(rows, dtype=object).astype({"age": float})
+    X, y, rows, X_new = rows_with_tests_for_missing_values()
     for unseen, least_mixed in (("mixture", 3), ("stop", 0)):
         model = TreeClassifier(pruning=None, levels_from="training", unseen=unseen).fit(X, y)
         assert np.isinf(model.tree_.threshold).any()
@@ -130,41 +137,26 @@ def test_not_a_number_is_missing_like_null(database, missing):
     check(database, model, renamed(rows), frame(rows), COLUMN_TYPES, least_mixed=least_mixed)
 
 
+@pytest.mark.parametrize("shape", ["more than 400 leaves", "a depth of more than 100"])
 @pytest.mark.parametrize("missing", ["fraction", "branch"])
-def test_a_tree_of_more_than_400_leaves(database, missing):
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(1500, 4))
-    y = rng.integers(0, 3, len(X))
-    model = TreeClassifier.c45(
-        criterion="gini",
-        min_samples_leaf=1,
-        pruning=None,
-        collapse=False,
-        levels_from="training",
-        missing=missing,
-    ).fit(X, y)
-    assert model.tree_.n_leaves > 400
-    X = X[:200]
-    X[rng.random(X.shape) < 0.2] = np.nan
+def test_a_large_or_deep_tree(database, shape, missing):
+    grown = {"criterion": "gini", "min_samples_leaf": 1, "pruning": None, "collapse": False}
+    model = TreeClassifier.c45(levels_from="training", missing=missing, **grown)
+    if shape == "more than 400 leaves":
+        rng = np.random.default_rng(2)
+        X = rng.normal(size=(1500, 4))
+        assert model.fit(X, rng.integers(0, 3, 1500)).tree_.n_leaves > 400
+        X = np.where(rng.random((200, 4)) < 0.2, np.nan, X[:200])
+    else:
+        X = np.arange(240.0).reshape(-1, 1)
+        assert model.fit(X, np.arange(240) // 2 % 2).tree_.depth > 100
+        X = np.r_[X, X + 0.5, np.full((30, 1), np.nan)]
     rows = [
         {f"x{j}": None if np.isnan(value) else float(value) for j, value in enumerate(line)}
         for line in X
     ]
     least_mixed = 21 if missing == "fraction" else 0
     check(database, model, rows, X, dict.fromkeys(rows[0], "float"), least_mixed=least_mixed)
-
-
-@pytest.mark.parametrize("missing", ["fraction", "branch"])
-def test_a_deep_tree(database, missing):
-    X = np.arange(240.0).reshape(-1, 1)
-    model = TreeClassifier.c45(
-        criterion="gini", min_samples_leaf=1, pruning=None, levels_from="training", missing=missing
-    ).fit(X, np.arange(240) // 2 % 2)
-    assert model.tree_.depth > 100
-    X = np.r_[X, X + 0.5, np.full((30, 1), np.nan)]
-    rows = [{"x0": None if np.isnan(v) else float(v)} for v in X[:, 0]]
-    least_mixed = 21 if missing == "fraction" else 0
-    check(database, model, rows, X, {"x0": "float"}, least_mixed=least_mixed)
 
 
 @pytest.mark.parametrize(
@@ -178,15 +170,9 @@ def test_a_tree_of_more_leaves_than_a_query_has_columns(unseen, missing):
         {"a": rng.normal(size=n), "k": np.array(list("abcdef"))[rng.integers(0, 6, n)]}
     )
     X["b"] = rng.normal(size=n)
-    model = TreeClassifier.c45(
-        criterion="gini",
-        min_samples_leaf=1,
-        categorical_split="multiway",
-        pruning=None,
-        levels_from="training",
-        unseen=unseen,
-        missing=missing,
-    ).fit(X, rng.integers(0, 2, n))
+    grown = {"criterion": "gini", "min_samples_leaf": 1, "categorical_split": "multiway"}
+    given = {"pruning": None, "levels_from": "training", "unseen": unseen, "missing": missing}
+    model = TreeClassifier.c45(**grown, **given).fit(X, rng.integers(0, 2, n))
     assert model.tree_.n_leaves > 1900
     X = X[:80].astype({"k": object})
     X.loc[::5, "a"], X.loc[1::5, "k"], X.loc[2::5, "k"] = None, None, "unseen"
@@ -218,9 +204,8 @@ def test_where_the_model_raises_for_unseen_categories_the_row_is_null(database):
     found, _ = database.ask(to_sql(model, dialect=database.dialect, keep=["row_id"]))
     found.sort()
     assert [row[1:] for row in found[50:]] == [(None,) * 4] * 2
-    np.testing.assert_allclose(
-        np.array([row[2:] for row in found[:50]], dtype=float),
-        model.predict_proba(frame(plain[:50])), rtol=0, atol=1e-15)  # fmt: skip
+    stated = np.array([row[2:] for row in found[:50]], dtype=float)
+    np.testing.assert_allclose(stated, model.predict_proba(frame(plain[:50])), rtol=0, atol=1e-15)
 
 
 LABELS = {
@@ -251,10 +236,9 @@ def test_labels_of_every_type(database, kind):
 
 def test_a_tree_of_one_leaf_and_of_one_class(database):
     database.fill([{"x0": 1.0}, {"x0": None}], {"x0": "float"})
+    model = TreeClassifier.c45(max_depth=0, levels_from="training")
     for y in (["a", "b", "b"], ["a", "a", "a"]):
-        model = TreeClassifier.c45(max_depth=0, levels_from="training").fit(
-            [[1.0], [2.0], [3.0]], y
-        )
+        model.fit([[1.0], [2.0], [3.0]], y)
         found, _ = database.ask(to_sql(model, dialect=database.dialect))
         assert found == [(model.predict([[1.0]])[0], *model.predict_proba([[1.0]])[0].tolist())] * 2
 
@@ -333,13 +317,8 @@ def test_sqlite_reports_a_missing_column():
 
 
 def test_times_of_day_zones_and_durations(database):
-    import datetime
-
-    n = 80
-    rng = np.random.default_rng(3)
-    ticks = rng.integers(0, 86_400_000_000, n).tolist()
-    zone = datetime.UTC
-    base = datetime.datetime(2024, 3, 1, tzinfo=zone)
+    ticks = np.random.default_rng(3).integers(0, 86_400_000_000, 80).tolist()
+    base = datetime.datetime(2024, 3, 1, tzinfo=datetime.UTC)
     midnight = datetime.datetime(2000, 1, 1)
     values = {
         "clock": [(midnight + datetime.timedelta(microseconds=t)).time() for t in ticks],
@@ -351,14 +330,11 @@ def test_times_of_day_zones_and_durations(database):
         "zoned": {"duckdb": "TIMESTAMPTZ", "postgresql": "timestamptz", "sqlite": "TEXT"},
         "span": {"duckdb": "INTERVAL", "postgresql": "interval"},
     }
-    import pyarrow as pa
-
+    y = (np.argsort(np.argsort(ticks)) // 16) % 2
     for name, column in values.items():
         X = pa.table({name: column})
-        y = (np.argsort(np.argsort(ticks)) // 16) % 2
-        model = TreeClassifier.c45(levels_from="training", min_samples_leaf=1, pruning=None).fit(
-            X, y
-        )
+        model = TreeClassifier.c45(levels_from="training", min_samples_leaf=1, pruning=None)
+        model.fit(X, y)
         assert model.tree_.n_leaves > 2
         if name == "span" and database.dialect == "sqlite":
             with pytest.raises(InvalidArgumentError, match=r"no durations.*Export to Python"):
@@ -395,9 +371,7 @@ def test_invalid_arguments_are_errors():
 
 def test_shares_of_a_large_tree_are_computed_only_for_rows_that_need_them():
     rng = np.random.default_rng(0)
-    X = [
-        [float(x), "abc"[k]] for x, k in zip(rng.random(900), rng.integers(0, 3, 900), strict=True)
-    ]
+    X = pd.DataFrame({"x": rng.random(900), "k": np.array(list("abc"))[rng.integers(0, 3, 900)]})
     y = rng.random(900) < 0.5
     model = TreeClassifier(pruning=None, min_samples_leaf=1, random_state=0).fit(X, y)
     assert model.get_n_leaves() > 100

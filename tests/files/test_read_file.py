@@ -24,16 +24,6 @@ from tests.shared_files import SHARED, needs_shared
 TABLE = pa.table({"a": [1.5, None], "t": ["x", None]})
 
 
-@pytest.fixture
-def write(tmp_path: pathlib.Path) -> Any:
-    def written(content: bytes | str, name: str = "data.csv") -> pathlib.Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return written
-
-
 def test_the_check_of_ascii_texts_says_what_a_loop_says() -> None:
     rng = np.random.default_rng(0)
     answers = set()
@@ -59,9 +49,7 @@ def columns(path: pathlib.Path, **arguments: Any) -> dict[str, list[Any]]:
     return read_file(path, **arguments).to_pydict()
 
 
-def test_parquet_arrow_feather_and_stream_files_are_detected_from_their_bytes(
-    tmp_path: pathlib.Path,
-) -> None:
+def test_parquet_arrow_feather_and_stream_files_are_detected_from_their_bytes(tmp_path) -> None:
     paths = [tmp_path / str(number) for number in range(4)]
     pa.parquet.write_table(TABLE, paths[0])
     pa.feather.write_feather(TABLE, paths[1])
@@ -91,37 +79,26 @@ def test_a_single_column_and_a_last_line_without_line_ending_are_read(write: Any
 def test_empty_cells_are_missing_and_na_is_missing_among_numbers(write: Any) -> None:
     path = write("n,t,d\n1,x,2024-02-29\nNA,NA,\n,,?\n")
     day = datetime.date(2024, 2, 29)
-    with pytest.warns(
-        UserWarning, match="'NA' is read as a category in column 't'.*--csv missing="
-    ):
+    with pytest.warns(UserWarning, match="'NA' is read as a category in column 't'.*--csv missi"):
         read = columns(path)
     assert read == {"n": [1, None, None], "t": ["x", "NA", None], "d": [day, None, None]}
     assert columns(path, csv=CsvFormat(missing=("NA",)))["t"] == ["x", None, None]
 
 
 def test_numbers_are_text_if_quoted_mixed_with_text_or_on_request(write: Any) -> None:
-    assert columns(write('zip,n\n"01234",5\n"10115",6\n')) == {
-        "zip": ["01234", "10115"],
-        "n": [5, 6],
-    }
-    assert columns(write('zip,n\n"01234","5"\n"10115","6"\n')) == {
-        "zip": [1234, 10115],
-        "n": [5, 6],
-    }
-    assert columns(write("a,n\n1,5\nx,6\n")) == {"a": ["1", "x"], "n": [5, 6]}
-    assert columns(write("a,n\n01,5\n2,6\n"), csv=CsvFormat(text_columns=("a", "b")))["a"] == [
-        "01",
-        "2",
-    ]
+    for text, expected in (
+        ('a,n\n"01234",5\n"10115",6\n', {"a": ["01234", "10115"], "n": [5, 6]}),
+        ('a,n\n"01234","5"\n"10115","6"\n', {"a": [1234, 10115], "n": [5, 6]}),
+        ("a,n\n1,5\nx,6\n", {"a": ["1", "x"], "n": [5, 6]}),
+    ):
+        assert columns(write(text)) == expected
+    on_request = CsvFormat(text_columns=("a", "b"))
+    assert columns(write("a,n\n01,5\n2,6\n"), csv=on_request)["a"] == ["01", "2"]
 
 
 def test_bools_dates_and_times_are_detected(write: Any) -> None:
-    kinds = [
-        column.kind
-        for column in read_table(
-            read_file(write("b,d,s,t\ntrue,2024-01-01,2024-01-01T10:00:00,10:30:00\n"))
-        ).schema
-    ]
+    path = write("b,d,s,t\ntrue,2024-01-01,2024-01-01T10:00:00,10:30:00\n")
+    kinds = [column.kind for column in read_table(read_file(path)).schema]
     assert kinds == ["categorical", "date", "date", "date"]
 
 

@@ -6,15 +6,8 @@ import pyarrow as pa
 from sureleaf.scale.batches import Source, TablePart
 
 TREE_ARRAYS = (
-    "feature",
-    "threshold",
-    "child_offset",
-    "children",
-    "branch_share",
-    "category_offset",
-    "category_branch",
-    "missing_branch",
-    "class_counts",
+    *("feature", "threshold", "child_offset", "children", "branch_share"),
+    *("category_offset", "category_branch", "missing_branch", "class_counts"),
 )
 
 

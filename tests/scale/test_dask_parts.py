@@ -2,7 +2,6 @@ import dataclasses
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import pairwise
 
 import dask
@@ -83,10 +82,14 @@ def test_a_fit_on_a_cluster_gives_the_model_of_one_machine(client, table, prunin
     assert_same_model(tree_of(parts, client, by_levels, pruning=pruning), expected)
 
 
-def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(client, tmp_path):
+@pytest.fixture
+def frame():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.choice(list("xyz"), 300)})
-    frame["class"] = np.where((frame["a"] > 4) ^ (rng.random(300) < 0.2), "yes", "no")
+    return frame.assign(**{"class": np.where((frame["a"] > 4) ^ (rng.random(300) < 0.2), "y", "n")})
+
+
+def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(client, frame, tmp_path):
     expected = tree_of(pa.Table.from_pandas(frame).to_reader())
     assert expected.model_.tree.n_leaves > 1
     assert_same_model(tree_of(dd.from_pandas(frame, npartitions=4)), expected)
@@ -95,12 +98,8 @@ def test_dask_data_frames_delayed_partitions_and_files_give_the_same_model(clien
     assert_same_model(tree_of(tmp_path / "rows.parquet", client), expected)
 
 
-def test_the_labels_and_weights_of_a_dask_table_may_be_series_beside_it(client):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.integers(0, 9, 300), "b": rng.choice(list("xyz"), 300)})
-    frame["class"] = np.where((frame["a"] > 4) ^ (rng.random(300) < 0.2), "yes", "no")
-    frame["w"] = rng.integers(1, 3, 300)
-    ddf = dd.from_pandas(frame, npartitions=3)
+def test_the_labels_and_weights_of_a_dask_table_may_be_series_beside_it(client, frame):
+    ddf = dd.from_pandas(frame.assign(w=1 + np.arange(300) % 2), npartitions=3)
     options = {"random_state": 3, "pruning": None, "levels_from": "training"}
     expected = TreeClassifier(**options).fit(ddf, "class", "w")
     X, w = ddf[["a", "b"]], ddf["w"].rename("a")  # a name that the table has
@@ -141,10 +140,11 @@ def test_a_partition_that_changes_between_the_passes_is_named(client):
 def test_weights_and_divided_rows_are_those_of_one_machine(client):
     table = few_valued_table(300)
     parts = delayed_parts(table, [0, 120, 300])
-    for options in ({"weight": "weight"}, {"missing": "fraction"}):
-        source = table if "weight" in options else table.drop_columns(["weight"])
-        own = parts if "weight" in options else delayed_parts(source, [0, 120, 300])
-        assert_same_model(tree_of(own, client, **options), tree_of(source.to_reader(), **options))
+    here = tree_of(table.to_reader(), weight="weight")
+    assert_same_model(tree_of(parts, client, weight="weight"), here)
+    plain = table.drop_columns(["weight"])
+    there = tree_of(delayed_parts(plain, [0, 120, 300]), client, missing="fraction")
+    assert_same_model(there, tree_of(plain.to_reader(), missing="fraction"))
 
 
 def test_at_costs_the_tree_is_that_of_one_machine_but_for_rounded_shares(client, table):
@@ -182,20 +182,9 @@ def test_sorted_and_very_uneven_partitions_give_the_model_of_one_machine(client,
     ordered = table.sort_by("class")
     expected = tree_of(ordered.to_reader())
     # Each of the classes is in one partition alone, and so are most categories.
-    assert_same_model(tree_of(delayed_parts(ordered, [0, 1, 2, 190, 200]), client), expected)
-    assert_same_model(
-        tree_of(delayed_parts(ordered, [0, 1, 2, 190, 200]), client, by_levels), expected
-    )
-
-
-def test_a_category_or_class_of_one_partition_is_known_to_all(client):
-    pieces = [
-        pd.DataFrame({"x": ["a", "b"] * 20, "class": ["no", "yes"] * 20}),
-        pd.DataFrame({"x": ["a", "c"] * 20, "class": ["no", "maybe"] * 20}),
-    ]
-    model = tree_of([dask.delayed(piece) for piece in pieces], client, pruning=None)
-    assert model.classes_.tolist() == ["maybe", "no", "yes"]
-    assert model.predict(pd.DataFrame({"x": ["a", "b", "c"]})).tolist() == ["no", "yes", "maybe"]
+    parts = delayed_parts(ordered, [0, 1, 2, 190, 200])
+    for memory in (None, by_levels):
+        assert_same_model(tree_of(parts, client, memory), expected)
 
 
 @pytest.mark.parametrize(
@@ -346,17 +335,6 @@ def test_evaluate_places_folds_on_the_cluster(client, labelled, estimator):
     assert n_steps(client) > before
     np.testing.assert_array_equal(there.prediction, here.prediction)
     np.testing.assert_array_equal(there.probabilities, here.probabilities)
-
-
-def test_compare_places_folds_on_the_cluster(client, labelled):
-    models, design = (GaussianNB(), TreeClassifier(random_state=0)), KFold(3)
-    evaluate = partial(sureleaf.evaluate, design=design, random_state=0)
-    here = sureleaf.compare(*[evaluate(model, *labelled) for model in models])
-    before = n_steps(client)
-    with joblib.parallel_backend("dask", client=client):
-        there = sureleaf.compare(*[evaluate(model, *labelled) for model in models])
-    assert n_steps(client) > before
-    assert str(there) == str(here)
 
 
 def test_bags_are_grown_on_the_cluster(client, labelled):

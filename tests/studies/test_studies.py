@@ -65,6 +65,12 @@ def small_study(**changes) -> Study:
     return Study(**(parts | changes))
 
 
+def one_table(n=60, **changes) -> Study:
+    """A study of one table and, by default, of one split."""
+    X, y = rows(n)
+    return small_study(**{"data": [DataSet("first", X=X, y=y)], "design": Holdout(), **changes})
+
+
 def bits(store: Store, name: str) -> dict[str, tuple]:
     return {one.cell.key: store.raw(one.cell_id) for one in store.done(store.study_id(name))}
 
@@ -100,7 +106,7 @@ def test_all_cells_are_computed_and_kept(finished):
 def test_a_learner_with_a_seed_of_its_own_is_evaluated_as_by_evaluate():
     X, y = rows()
     tree = TreeClassifier.c45(random_state=3, n_jobs=1)
-    study = small_study(data=[DataSet("first", X=X, y=y)], learners=[Learner("tree", tree)])
+    study = one_table(learners=[Learner("tree", tree)], design=KFold(3))
     seed = study.definition.split_seed(study.data[0].name)
     whole = evaluate(tree, X, y, design=KFold(3), random_state=seed)
     for cell in study.cells():
@@ -148,20 +154,9 @@ def test_verify_finds_a_changed_bit(finished, tmp_path):
 
 
 def test_learners_that_fail_in_every_way_are_outcomes(tmp_path):
-    learners = [
-        Learner("raises", Raises()),
-        Learner("hangs", Hangs()),
-        Learner("crashes", Crashes()),
-        Learner("hoards", Hoards()),
-        Learner("works", Shares()),
-    ]
-    X, y = rows()
-    study = small_study(
-        data=[DataSet("first", X=X, y=y)],
-        learners=learners,
-        design=Holdout(),
-        limits=Limits(seconds=2.5, memory_mb=500),
-    )
+    kinds = (Raises, Hangs, Crashes, Hoards, Shares)
+    learners = [Learner(kind.__name__.lower(), kind()) for kind in kinds]
+    study = one_table(learners=learners, limits=Limits(seconds=2.5, memory_mb=500))
     store = Store(tmp_path / "failing.db")
     work(study, store, store.register(study))
     reasons = {one.learner: one.reason for one in StudyResults(store).failures()}
@@ -169,17 +164,15 @@ def test_learners_that_fail_in_every_way_are_outcomes(tmp_path):
     assert "more than the limit of 2.5 seconds" in reasons["hangs"]
     assert reasons["crashes"] == "the process of the learner ended (signal 11)"
     assert "MemoryError" in reasons["hoards"]
-    assert "works" not in reasons
+    assert "shares" not in reasons
     results = StudyResults(store)
     assert results.evaluation("first", "raises") is None
-    assert results.evaluation("first", "works").estimate("accuracy").value > 0
+    assert results.evaluation("first", "shares").estimate("accuracy").value > 0
 
 
 @pytest.mark.usefixtures("users_processes")
 def test_a_crash_of_a_users_process_is_an_outcome(tmp_path):
-    X, y = rows()
-    data = [DataSet("first", X=X, y=y)]
-    study = small_study(data=data, learners=[Learner("crashes", Crashes())], design=Holdout())
+    study = one_table(learners=[Learner("crashes", Crashes())])
     store = Store(tmp_path / "crashing.db")
     work(study, store, store.register(study))
     reasons = [one.reason for one in StudyResults(store).failures()]
@@ -211,11 +204,8 @@ for url in sys.stdin:
 
 
 def killable_study() -> Study:
-    X, y = rows(30)
-    data = [DataSet("first", X=X, y=y)]
-    return small_study(
-        name="killed", data=data, learners=[Learner("shares", Shares(pause=0.05))], design=KFold(15)
-    )
+    learners = [Learner("shares", Shares(pause=0.05))]
+    return one_table(30, name="killed", learners=learners, design=KFold(15))
 
 
 def n_done(store: Store) -> int:
@@ -442,11 +432,9 @@ def empty_store(request, tmp_path):
 
 
 def test_an_error_with_any_text_is_an_outcome(empty_store):
-    X, y = rows()
     texts = ["NUL \0 in it", "half \ud800 of a character", "\x1b[2J"]
     learners = [Learner(f"raises {i}", Raises(text=text)) for i, text in enumerate(texts)]
-    study = small_study(data=[DataSet("first", X=X, y=y)], learners=learners, design=Holdout())
-    store = Store(empty_store)
+    study, store = one_table(learners=learners), Store(empty_store)
     assert run(study, store).failed == 3
     reasons = [one.reason for one in StudyResults(store).failures()]
     assert reasons == [
@@ -538,13 +526,10 @@ def test_the_name_of_a_worker_that_nobody_has_written_is_not_dead(tmp_path):
 
 def test_labels_that_a_store_cannot_keep_are_named(tmp_path):
     X, y = rows()
-    data = [
-        DataSet("days", X=X, y=np.where(y == "yes", "2024-01-01", "2024-01-02").astype("M8[D]"))
-    ]
-    with pytest.raises(
-        InvalidArgumentError, match="labels must be text, numbers or bools; got 202"
-    ):
-        Store(tmp_path / "days.db").register(small_study(data=data))
+    days = np.where(y == "yes", "2024-01-01", "2024-01-02").astype("M8[D]")
+    study = small_study(data=[DataSet("days", X=X, y=days)])
+    with pytest.raises(InvalidArgumentError, match="must be text, numbers or bools; got 202"):
+        Store(tmp_path / "days.db").register(study)
 
 
 def test_a_design_that_needs_more_rows_is_refused_before_cells_are_made(tmp_path):
@@ -589,11 +574,8 @@ def test_a_full_disk_is_an_error_and_the_study_resumes(unbroken, tmp_path):
 
 def test_a_study_file_is_read_with_its_data(tmp_path):
     X, y = rows(30)
-    lines = [
-        "a,b,c,class",
-        *(",".join([*map(str, x), label]) for x, label in zip(X, y, strict=True)),
-    ]
-    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    lines = [",".join([*map(str, x), label]) for x, label in zip(X, y, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,c,class", *lines, ""]))
     (tmp_path / "study.toml").write_text(
         'measures = ["accuracy", "nce"]\nseed = 3\n'
         'design = { design = "KFold", n_splits = 2 }\n'
@@ -634,10 +616,7 @@ PARTS = "[[data]]\npath='a'\ntarget='b'\n[[learners]]\nname='a'\nmodel='b'"
         ("name = " + "[" * 5000, "is not a TOML file"),
         ("colour = 1", "'colour' is not known; a study has"),
         ("name = 'x'", "'data' is missing or not a table, for example"),
-        (
-            PARTS.replace("model='b'", "tree='c45'"),
-            "learner 'a' must have a model, or tree, a list",
-        ),
+        (PARTS.replace("model='b'", "tree='c45'"), "learner 'a' must have a model, or tree, a lis"),
         (PARTS.replace("model='b'", "tree=['c4']"), "must be c45 or PARAMETER=VALUE"),
         (f"limits = {{minutes = 1}}\n{PARTS}", "limits has seconds and memory_mb; got minutes"),
     ],

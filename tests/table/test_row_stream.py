@@ -80,16 +80,12 @@ def check(batches: Iterator[Any], table: pa.Table, schema: Schema) -> None:
         np.testing.assert_array_equal(np.concatenate(arrays), whole[index])
 
 
-def test_batches_are_the_rows_of_the_table_in_order(
-    path: pathlib.Path, table: pa.Table, schema: Schema
-) -> None:
+def test_batches_are_the_rows_of_the_table_in_order(path, table, schema) -> None:
     check(stream_rows(path, schema, keep=["id"]).batches, table, schema)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_read_in_batches(
-    path: pathlib.Path, table: pa.Table, schema: Schema, tmp_path: pathlib.Path
-) -> None:
+def test_a_pipe_is_read_in_batches(path, table, schema, tmp_path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     thread = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
@@ -98,9 +94,7 @@ def test_a_pipe_is_read_in_batches(
     thread.join()
 
 
-def test_the_number_of_rows_is_estimated_if_the_size_is_known(
-    path: pathlib.Path, schema: Schema, table: pa.Table
-) -> None:
+def test_the_number_of_rows_is_estimated_if_the_size_is_known(path, schema, table) -> None:
     expected = stream_rows(path, schema).expected_rows
     if path.name.endswith((".csv", ".parquet")):
         assert expected == pytest.approx(table.num_rows, rel=0.1)
@@ -166,10 +160,7 @@ NUMBER = Column("size", "numeric")
     [
         ("siez\n1\n", r"must have the column 'size', which .* fitted on. Did you mean 'siez'\?"),
         ("size,b\n1,2\n3\n", "must have 2 cells, like its header; got 1 in line 3"),
-        (
-            "size,b\n" + "1,2\n" * 900_000 + "huge,2\n",
-            "got 'huge' in row 900,001.*--csv missing='hug",
-        ),
+        ("size,b\n" + "1,2\n" * 900_000 + "huge,2\n", "'huge' in row 900,001.*--csv missing='h"),
         ("size;b\n1;2\n1,5;2\n1.5;2\n", "if the comma is a decimal mark: --csv decimal=comma"),
         ('size,b\n1,2\n3,"4\n5,6\n', "quotes of new.csv must be closed; the one in line 3"),
         ("size,b\n1,2\n3,ü\n", r"not utf-8 text: byte 14 \(line 3\)"),
@@ -177,9 +168,7 @@ NUMBER = Column("size", "numeric")
     ],
     ids=["no column", "ragged", "not a number", "decimal comma", "open quote", "encoding", "long"],
 )
-def test_a_wrong_row_is_an_error_while_rows_are_read(
-    tmp_path: pathlib.Path, text: str, message: str
-) -> None:
+def test_a_wrong_row_is_an_error_while_rows_are_read(tmp_path, text, message) -> None:
     path = tmp_path / "new.csv"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises((InvalidArgumentError, InvalidTypeError), match=message):
@@ -210,9 +199,7 @@ def test_thousands_separators_are_read_if_given(tmp_path: pathlib.Path) -> None:
     size = Column("size", "numeric")
     text = "size;b\n2.113,16;1\n57,5;2\n-;3\n"
     assert read(tmp_path, text, size, thousands=".") == [{"size": [2113.16, 57.5, None]}]
-    with pytest.raises(
-        InvalidTypeError, match=r"if it has a thousands separator: --csv thousands=point"
-    ):
+    with pytest.raises(InvalidTypeError, match=r"thousands separator: --csv thousands=point"):
         read(tmp_path, text, size)
     with pytest.raises(InvalidTypeError, match="must hold numbers, as at fit; got 'x'"):
         read(tmp_path, "size;b\n2.113,16;1\nx;2\n", size, thousands=".")
