@@ -28,8 +28,6 @@ def draw(n, rng):
 
 
 def table_of(columns):
-    import pandas as pd
-
     return read_table(pd.DataFrame(columns))
 
 
@@ -150,10 +148,9 @@ def test_a_planted_segment_is_named_with_its_numbers():
 
 
 def test_the_same_seed_gives_the_same_result_and_row_order_plays_no_part_in_the_distance():
-    one, again = (planted(2, 600, 0.3)[-1] for _ in range(2))
-    assert [a.p_value for a in one.found + one.open] == [
-        a.p_value for a in again.found + again.open
-    ]
+    results = (planted(2, 600, 0.3)[-1] for _ in range(2))
+    one, again = ([each.p_value for each in found.found + found.open] for found in results)
+    assert one == again
 
 
 def test_a_model_that_is_off_everywhere_is_off_in_all_rows():

@@ -97,12 +97,8 @@ def test_accuracy_and_costs_are_compared_with_the_other_rows(audited):
             value = np.array(COST)[(y == "yes").astype(int), (predicted == "yes").astype(int)]
         assert found.observed[0] == pytest.approx(value[inside].mean())
         assert found.elsewhere[0] == pytest.approx(value[~inside].mean())
-        worse = (
-            found.observed < found.elsewhere
-            if of == "accuracy"
-            else (found.observed > found.elsewhere)
-        )
-        assert worse.all()
+        sign = 1 if of == "cost" else -1
+        assert (sign * found.observed > sign * found.elsewhere).all()
 
 
 def test_several_classes_are_compared_by_the_predicted_one():

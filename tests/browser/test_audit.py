@@ -63,8 +63,6 @@ def test_every_section_is_there_and_fits_a_desk_and_a_phone(show: Show, kind: st
 def test_leaves_of_a_tree_are_sorted_and_downloaded(show: Show) -> None:
     found = tree_audit()
     leaves = found.leaves
-    assert leaves is not None
-    assert leaves.rule is not None
     page = show(drawn(found))
     assert first_cells(page, "leaf-table") == [str(leaf) for leaf in leaves.leaf]
     head = page.locator('#leaf-table th[data-key="confidence"]')
@@ -88,7 +86,6 @@ def test_leaves_of_a_tree_are_sorted_and_downloaded(show: Show) -> None:
 def test_a_phone_sorts_by_a_menu_because_it_shows_no_heads(show: Show) -> None:
     found = tree_audit()
     leaves = found.leaves
-    assert leaves is not None
     page = show(drawn(found), viewport={"width": 390, "height": 844})
     menu = page.locator("#leaves .sort-menu select")
     assert not page.locator('#leaf-table th[data-key="confidence"]').is_visible()
@@ -102,7 +99,6 @@ def test_a_phone_sorts_by_a_menu_because_it_shows_no_heads(show: Show) -> None:
 
 def test_trees_and_bins_of_a_forest_are_sorted(show: Show) -> None:
     found = forest_audit(8)
-    assert found.trees is not None
     page = show(drawn(found))
     page.locator('#member-table th[data-key="utility"]').click()
     order = found.trees.utility.argsort(kind="stable")

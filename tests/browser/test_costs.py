@@ -37,21 +37,14 @@ def test_the_slider_and_the_costs_give_the_numbers_of_python(show: Show, positiv
     made["quality"]["positive"] = positive
     scores = made["quality"]["scores"]
     page = show(made)
-    costs = [
-        [[0, 1], [1, 0]],
-        [[0, 5], [1, 0]],
-        [[0, 1], [20, 0]],
-        [[-1, 3], [2.5, 0]],
-        [[0, 0], [0, 0]],
-    ]
-    for cost in costs:
+    lines = [([0, 1], [1, 0]), ([0, 5], [1, 0]), ([0, 1], [20, 0]), ([-1, 3], [2.5, 0])]
+    for cost in [*map(list, lines), [[0, 0], [0, 0]]]:
         set_cost(page, cost)
         best = best_threshold(scores, positive, cost)
         assert number(page, "#threshold-least") == best
-        assert matrix(page) == confusion_at(scores, positive, best)
-        assert number(page, "#cost-now") == pytest.approx(
-            cost_a_row(confusion_at(scores, positive, best), cost), abs=1e-12
-        )
+        counts = confusion_at(scores, positive, best)
+        assert matrix(page) == counts
+        assert number(page, "#cost-now") == pytest.approx(cost_a_row(counts, cost), abs=1e-12)
     cost = [[0, 1], [1, 0]]
     page.click("#cost-reset")
     assert number(page, "#threshold-least") == best_threshold(scores, positive, cost)
@@ -65,10 +58,9 @@ def test_the_slider_and_the_costs_give_the_numbers_of_python(show: Show, positiv
     page.locator("#threshold").press("ArrowLeft")
     assert matrix(page) == confusion_at(scores, positive, offered[-2])
     page.fill("#threshold-value", "0.4242")
-    assert matrix(page) == confusion_at(scores, positive, 0.4242)
-    assert number(page, "#cost-now") == pytest.approx(
-        cost_a_row(confusion_at(scores, positive, 0.4242), cost), abs=1e-12
-    )
+    counts = confusion_at(scores, positive, 0.4242)
+    assert matrix(page) == counts
+    assert number(page, "#cost-now") == pytest.approx(cost_a_row(counts, cost), abs=1e-12)
     page.click("#threshold-best")
     assert float(page.input_value("#threshold-value")) == best_threshold(scores, positive, cost)
 
@@ -126,9 +118,7 @@ def test_calling_all_rows_alike_is_said(show: Show) -> None:
 
 
 @pytest.mark.parametrize("tree_says", ["as here", "the other", "some of each"])
-def test_rows_at_half_that_the_tree_names_otherwise_are_explained(
-    show: Show, tree_says: str
-) -> None:
+def test_rows_at_half_that_the_tree_names_otherwise_are_explained(show, tree_says) -> None:
     made = document(n_leaves=4)
     quality = made["quality"]
     scores = quality["scores"]
@@ -146,7 +136,6 @@ def test_rows_at_half_that_the_tree_names_otherwise_are_explained(
     if tree_says == "as here":
         assert told is None
         return
-    assert told is not None
     assert told.startswith("Rows with a probability of exactly 50\u00a0% count as no here.")
     assert ("predicts yes," in told) == (tree_says == "the other")
     assert ("no for some of them and yes for others" in told) == (tree_says == "some of each")
@@ -167,17 +156,10 @@ def test_more_classes_are_decided_by_least_expected_cost(show: Show, n_classes: 
     draw = random.Random(1)
     cost = [list(line) for line in cost]
     for _ in range(4):
-        actual, predicted, paid = (
-            draw.randrange(n_classes),
-            draw.randrange(n_classes),
-            draw.randint(-2, 30),
-        )
-        cost[actual][predicted] = paid
-        page.fill(
-            f'#cost-table input[data-actual="{actual}"][data-predicted="{predicted}"]', str(paid)
-        )
-    assert matrix(page) == cheapest_classes(rows, cost)
+        line = cost[draw.randrange(n_classes)]
+        line[draw.randrange(n_classes)] = draw.randint(-2, 30)
+    set_cost(page, cost)
+    counts = cheapest_classes(rows, cost)
+    assert matrix(page) == counts
     assert note(page, "ties") is None
-    assert number(page, "#cost-now") == pytest.approx(
-        cost_a_row(cheapest_classes(rows, cost), cost), abs=1e-12
-    )
+    assert number(page, "#cost-now") == pytest.approx(cost_a_row(counts, cost), abs=1e-12)

@@ -8,6 +8,7 @@ import pytest
 
 from sureleaf import TreeClassifier
 from tests.browser.conftest import Show
+from tests.browser.test_costs import matrix, number
 from tests.report.tables import mixed, quick_report, three_classes
 
 
@@ -44,16 +45,10 @@ def test_rows_and_decisions_in_the_page_are_those_of_python(show: Show, table: A
         assert float(most.get_attribute("data-probability")) == pytest.approx(expected[place].max())
 
     decision = document["quality"]["decision"]
-    counts = page.locator("#confusion-decided tbody").evaluate(
-        "body => [...body.rows].map(line => "
-        "[...line.querySelectorAll('.cell')].map(cell => Number(cell.dataset.value)))"
-    )
-    np.testing.assert_allclose(counts, decision["confusion"], rtol=0, atol=1e-9)
-    paid = float(page.locator("#cost-now").get_attribute("data-value"))
-    assert paid == pytest.approx(decision["cost_per_row"], abs=1e-12)
+    np.testing.assert_allclose(matrix(page), decision["confusion"], rtol=0, atol=1e-9)
+    assert number(page, "#cost-now") == pytest.approx(decision["cost_per_row"], abs=1e-12)
     if decision["threshold"] is not None:
-        best = float(page.locator("#threshold-least").get_attribute("data-value"))
-        assert best == decision["threshold"]
+        assert number(page, "#threshold-least") == decision["threshold"]
 
     rules = page.evaluate(
         "Sureleaf.report.tree.nodes.filter(node => !node.children.length)"

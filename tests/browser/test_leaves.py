@@ -14,12 +14,8 @@ from tests.report.page_documents import document
 
 
 def shown(page: Any) -> list[int]:
-    return [
-        int(row)
-        for row in page.locator("#leaf-table tbody tr:visible").evaluate_all(
-            "all => all.map(one => one.dataset.leaf)"
-        )
-    ]
+    rows = page.locator("#leaf-table tbody tr:visible")
+    return [int(row) for row in rows.evaluate_all("all => all.map(one => one.dataset.leaf)")]
 
 
 def test_leaves_are_sorted_filtered_and_downloaded(show: Show) -> None:
@@ -90,9 +86,7 @@ WANTED: dict[str, dict[str, float | None]] = {
     [(12, WANTED["confidence"]), (200, WANTED["both"]), (12, WANTED["neither"])],
     ids=list(WANTED),
 )
-def test_a_flagged_leaf_says_what_it_lacks(
-    show: Show, n_leaves: int, wanted: dict[str, float | None]
-) -> None:
+def test_a_flagged_leaf_says_what_it_lacks(show, n_leaves, wanted) -> None:
     made = document(n_leaves=n_leaves)
     made["tree"]["wanted"] |= wanted
     leaves = [node for node in made["tree"]["nodes"] if not node["children"] and node["n"] > 0]
@@ -150,9 +144,7 @@ def test_a_leaf_shows_one_percentage_and_the_others_on_demand(show: Show) -> Non
     assert page.locator("#node-panel").inner_text().count("%") > 4
 
 
-def test_at_costs_the_drawing_tells_sure_decisions_from_shares_and_colours_by_what_it_shows(
-    show: Show,
-) -> None:
+def test_at_costs_the_drawing_tells_sure_decisions_from_shares_and_colours_by_what_it_shows(show):
     made = document(n_leaves=6)
     made["tree"]["at_costs"] = True
     leaves = [node for node in made["tree"]["nodes"] if not node["children"]]
@@ -163,9 +155,8 @@ def test_at_costs_the_drawing_tells_sure_decisions_from_shares_and_colours_by_wh
     strengths = []
     for leaf in leaves[:2]:
         node = page.locator(f'#tree-view [data-node="{leaf["id"]}"]')
-        assert f"{100 * leaf['confidence']:.0f} % sure" in node.text_content().replace(
-            "\u00a0", " "
-        )
+        text = node.text_content().replace("\u00a0", " ")
+        assert f"{100 * leaf['confidence']:.0f} % sure" in text
         strengths.append(float(node.locator(".strip").first.get_attribute("opacity")))
     assert strengths[0] > strengths[1]
     root = page.locator('#tree-view [data-node="0"]').text_content()

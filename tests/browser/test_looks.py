@@ -35,14 +35,8 @@ def test_paper_is_light_whole_and_without_controls(show: Show) -> None:
     assert brightness(page) < 40  # and afterwards it is dark again
     page.emulate_media(media="print")
     assert brightness(page) > 220
-    for hidden in (
-        "nav.contents",
-        "#theme",
-        "#tree-search",
-        "#leaf-csv",
-        "#threshold",
-        "#paper-copy",
-    ):
+    controls = ("#theme", "#tree-search", "#leaf-csv", "#threshold", "#paper-copy")
+    for hidden in ("nav.contents", *controls):
         assert not page.locator(hidden).is_visible()
     for visible in ("#tree-view svg", "#chart-roc svg", "#chart-curve svg", "#leaf-table"):
         assert page.locator(visible).first.is_visible()
@@ -95,15 +89,12 @@ def test_the_headline_is_one_line_on_a_desk(show: Show) -> None:
         "At 71.9 %, this tree may be no better than always predicting “tested_negative”."
     )
     made["answer"]["emphasis"] = "71.9 %"
-    lines = (
-        "one => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
-    )
+    height = "getBoundingClientRect().height"
+    lines = f"one => one.{height} / parseFloat(getComputedStyle(one).lineHeight)"
     assert show(made).locator("h1").evaluate(lines) < 1.5
 
 
-def test_long_names_of_classes_hide_nothing_on_a_phone_and_cover_nothing_on_paper(
-    show: Show,
-) -> None:
+def test_long_names_of_classes_hide_nothing_on_a_phone_and_cover_nothing_on_paper(show) -> None:
     labels = ("tested_for_it_negative", "tested_for_it_positive")
     page = show(document(n_leaves=3, labels=labels), viewport={"width": 390, "height": 844})
     for table in (".classes", ".matrix", ".by-class"):
@@ -140,12 +131,8 @@ def study() -> dict[str, Any]:
     """A study of four learners, as `study_document` returns it."""
     names = ["tree", "c45", "bag", "forest"]
     one = {"value": 0.768, "low": 0.669, "high": 0.866, "method": "t"}
-    pair = {
-        "first": "tree",
-        "second": "c45",
-        "verdicts": {"better": 0, "equivalent": 1, "undecided": 2, "worse": 3},
-        "p_value": 0.04,
-    }
+    verdicts = {"better": 0, "equivalent": 1, "undecided": 2, "worse": 3}
+    pair = {"first": "tree", "second": "c45", "verdicts": verdicts, "p_value": 0.04}
     ranking = {
         "names": names,
         "average_ranks": [1.0, 2.0, 3.0, 4.0],

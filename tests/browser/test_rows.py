@@ -1,7 +1,9 @@
 """A row's way through the tree, and its probabilities, are those of Python."""
 
 import random
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.browser.conftest import Show
@@ -9,11 +11,16 @@ from tests.report.document_check import UNSEEN, walk
 from tests.report.page_documents import document
 
 
+def reached(tree: Any, row: list[float | None]) -> tuple[dict[int, float], list[float]]:
+    """Where the row ends, with which share, and the probabilities of its classes."""
+    shares = walk(tree, row)
+    stated = [np.multiply(tree["nodes"][k]["probabilities"], part) for k, part in shares.items()]
+    return shares, np.sum(stated, axis=0).tolist()
+
+
 @pytest.mark.parametrize("unseen", ["mixture", "stop"])
 @pytest.mark.parametrize("missing", ["fraction", "branch"])
-def test_paths_and_probabilities_are_those_of_the_rules(
-    show: Show, unseen: str, missing: str
-) -> None:
+def test_paths_and_probabilities_are_those_of_the_rules(show, unseen, missing) -> None:
     made = document(n_leaves=30, labels=["a", "b", "c"], unseen=unseen, missing=missing)
     tree, draw = made["tree"], random.Random(2)
     thresholds = [node["threshold"] for node in tree["nodes"] if node["threshold"] is not None]
@@ -33,14 +40,9 @@ def test_paths_and_probabilities_are_those_of_the_rules(
         rows,
     )
     for row, answer in zip(rows, answers, strict=True):
-        expected = walk(tree, row)
-        assert {end["id"]: end["share"] for end in answer["ends"]} == pytest.approx(
-            expected, abs=1e-12
-        )
-        mixed = [
-            sum(share * tree["nodes"][node]["probabilities"][k] for node, share in expected.items())
-            for k in range(3)
-        ]
+        expected, mixed = reached(tree, row)
+        found = {end["id"]: end["share"] for end in answer["ends"]}
+        assert found == pytest.approx(expected, abs=1e-12)
         assert answer["probabilities"] == pytest.approx(mixed, abs=1e-12)
         assert answer["prediction"] == mixed.index(max(mixed))
 
@@ -53,20 +55,16 @@ def test_an_example_and_typed_values_are_followed_and_nonsense_is_said(show: Sho
     page.locator("#row-path summary").click()
 
     def told(values: list[float | None]) -> None:
-        reached = walk(tree, values)
-        share = [
-            sum(part * tree["nodes"][node]["probabilities"][k] for node, part in reached.items())
-            for k in range(2)
-        ]
+        nodes, share = reached(tree, values)
         assert page.locator("#row-prediction").inner_text() == labels[share.index(max(share))]
-        stated = page.locator("#row-result [data-probability]").first
-        assert float(stated.get_attribute("data-probability")) == pytest.approx(
-            max(share), abs=1e-12
+        stated = page.locator("#row-result [data-probability]").first.get_attribute(
+            "data-probability"
         )
+        assert float(stated) == pytest.approx(max(share), abs=1e-12)
         marked = page.locator("#tree-view .leaf.on-path").evaluate_all(
             "all => all.map(one => Number(one.dataset.node))"
         )
-        assert sorted(marked) == sorted(reached)
+        assert sorted(marked) == sorted(nodes)
 
     page.select_option("#row-chooser", "1")
     told(tree["example_rows"][1]["codes"])

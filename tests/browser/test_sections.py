@@ -18,9 +18,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("options", DOCUMENTS.values(), ids=list(DOCUMENTS))
-def test_every_section_is_there_and_fits_a_desk_and_a_phone(
-    show: Show, options: dict[str, Any]
-) -> None:
+def test_every_section_is_there_and_fits_a_desk_and_a_phone(show, options) -> None:
     page = show(document(**options))
     assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)") == SECTIONS
     linked = page.locator("nav.contents a").evaluate_all("all => all.map(one => one.hash)")

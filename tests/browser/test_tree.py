@@ -50,9 +50,7 @@ def outside(page: Any, view: str, boxes: str) -> int:
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("depth", range(2, 9))
-def test_the_tree_opens_fitted_with_all_its_flagged_leaves(
-    show: Show, depth: int, width: int
-) -> None:
+def test_the_tree_opens_fitted_with_all_its_flagged_leaves(show, depth, width) -> None:
     made = document(n_leaves=depth + 1, chain=True)
     assert made["tree"]["depth"] == depth
     flagged = sum(bool(node["flagged"]) for node in made["tree"]["nodes"])

@@ -204,7 +204,6 @@ def test_a_stopped_prediction_leaves_no_file(number, code, message, folder, tmp_
                 assert process.poll() is None
                 time.sleep(0.01)
             process.send_signal(number)
-        assert process.stderr is not None
         stderr = process.stderr.read()
     assert (process.returncode, stderr) == (code, message)
     assert list(out.iterdir()) == []

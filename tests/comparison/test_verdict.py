@@ -87,12 +87,9 @@ def concluded(difference: float, error: float = 0.02, **changes: Any) -> Compari
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.004, -0.007, 0.013, -0.02])
-def test_at_the_rows_needed_the_verdict_about_a_margin_is_reached_in_80_of_100_cases(
-    difference: float,
-) -> None:
+def test_at_the_rows_needed_the_verdict_about_a_margin_is_reached_in_80_of_100_cases(difference):
     margin, n, error = 0.01, 1000, 0.02
     rows = rows_until(_with_error(difference, error), n, margin=margin)
-    assert rows is not None
     then = error * math.sqrt(n / rows)
     draws = difference + then * np.random.default_rng(3).normal(size=20_000)
     inside = (np.abs(draws) + 1.959964 * then) <= margin
@@ -137,9 +134,7 @@ def test_the_sentence_says_which_is_higher(difference: float, word: str) -> None
         ("a measure of one's own", 0.02, "better"),
     ],
 )
-def test_the_sentence_names_the_verdict_that_more_rows_would_give(
-    measure, difference, wanted
-) -> None:
+def test_the_sentence_names_the_verdict_that_more_rows_would_give(measure, difference, wanted):
     comparison = concluded(difference, margin=0.01)
     text = sentence(replace(comparison, measure=measure), "one", "other")
     assert f'are needed to decide "{wanted}" with' in text

@@ -52,7 +52,6 @@ def test_the_standard_error_is_the_spread_over_tables(measure: str) -> None:
             LogisticRegression(), X, y, design=KFold(5), cost=[[0, 1], [4, 0]], random_state=seed
         )
         found = row_influences(judged, NAMED[measure])
-        assert found is not None
         values.append(judged.estimate(measure).value)
         errors.append(variance_of_influences(judged, found))
     ratio = np.sqrt(np.mean(errors)) / np.std(values, ddof=1)
@@ -61,14 +60,11 @@ def test_the_standard_error_is_the_spread_over_tables(measure: str) -> None:
 
 @pytest.mark.parametrize("name", ["accuracy", "recall", "f_measure", "kappa", "balanced_accuracy"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_without_movement_the_influence_is_the_derivative_by_the_weight(
-    name: str, n_classes: int
-) -> None:
+def test_without_movement_the_influence_is_the_derivative_by_the_weight(name, n_classes) -> None:
     n = 60
     p = np.random.default_rng(1).dirichlet(np.full(n_classes, 2.0), size=n)
     rows, measure = scored(p), NAMED[name]
     boundary = fit_boundary(rows, np.arange(n), n)
-    assert boundary is not None
     fixed = replace(boundary, errors=np.zeros_like(boundary.errors)).influences(measure)
     step = 1e-6
     slopes = np.empty(n)
@@ -103,7 +99,6 @@ def test_a_threshold_of_costs_is_found() -> None:
     p = two_classes(300)
     rows = replace(scored(p), prediction=(p[:, 1] > 0.2).astype(int))
     boundary = fit_boundary(rows, np.arange(300), 300)
-    assert boundary is not None
     assert expit(boundary.offsets[0]) == pytest.approx(0.2, abs=0.02)
 
 
@@ -151,9 +146,7 @@ def test_the_plausible_range_does_not_depend_on_the_unit_of_the_weights() -> Non
     assert ranges[0].high == pytest.approx(ranges[1].high)
 
 
-def test_a_recalibration_that_does_not_describe_the_rows_leaves_the_interval_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_recalibration_that_does_not_describe_the_rows_leaves_the_interval_alone(monkeypatch):
     X, y = table(1)
     judged = evaluate(LogisticRegression(), X, y, design=KFold(5), random_state=0)
     wide, path = judged.estimate("recall"), "sureleaf.evaluation.valid_intervals.plausible_range"

@@ -61,10 +61,8 @@ def test_counts_of_all_nodes_and_leaves_are_those_of_both_tables(kind):
     for row, label in enumerate(y.tolist()):
         added[:, label] += path[row]
     np.testing.assert_allclose(updated.tree_.class_counts - tree.tree_.class_counts, added)
-    leaves = tree.tree_.leaf_ids
-    np.testing.assert_allclose(
-        updated.leaf_counts_.counts - tree.leaf_counts_.counts, added[leaves]
-    )
+    of_leaves = updated.leaf_counts_.counts - tree.leaf_counts_.counts
+    np.testing.assert_allclose(of_leaves, added[tree.tree_.leaf_ids])
 
 
 def test_c45_trees_count_fractions_of_rows_as_they_predict_them() -> None:
@@ -97,9 +95,6 @@ def test_levels_are_the_posterior_of_a_beta_distribution() -> None:
     updated = sureleaf.update(tree, X, y)
     before, after = tree.model_.evidence, updated.model_.evidence
     leaf, predicted = tree.apply(X), updated.model_.predicted_classes
-    assert before.accuracy is not None
-    assert before.strength is not None
-    assert after.accuracy is not None
     for node in tree.tree_.leaf_ids.tolist():
         own = before.accuracy[node] * before.strength[node]
         rest = before.strength[node] - own
@@ -122,8 +117,6 @@ def test_a_leaf_whose_class_the_new_rows_change_is_known_by_both() -> None:
     before = tree.leaves()
     strength = tree.model_.evidence.strength
     accuracy = tree.model_.evidence.accuracy
-    assert strength is not None
-    assert accuracy is not None
     expected = (strength[1] * (1 - accuracy[1]) + 55) / (strength[1] + 60)
     assert leaves.utility[0] == pytest.approx(expected)
     assert before.prediction[0] != leaves.prediction[0]
@@ -217,10 +210,8 @@ def test_rows_of_updates_certify_the_tree(levels_from: str) -> None:
     assert not updated.model_.held_out_rows("test").named_before
     later = updated.certify(*table(3, 80)).certificate()
     assert (later.n_grown, later.n_certifying) == (n_fit, 80)
-    assert (
-        sureleaf.update(updated.certify(*table(3, 80)), *table(4, 90)).certificate().n_certifying
-        == 90
-    )
+    then = sureleaf.update(updated.certify(*table(3, 80)), *table(4, 90)).certificate()
+    assert then.n_certifying == 90
 
 
 def test_class_weights_of_the_fit_weigh_new_rows() -> None:

@@ -174,9 +174,8 @@ def test_a_change_is_dated_by_the_rows_and_not_by_their_labels():
     X, y = table(22, 1000)
     leaf = fitted().apply(X)
     turned = (leaf == np.bincount(leaf).argmax()) & (np.arange(1000) >= 500)
-    watch = (
-        Watch(fitted()).add(X, keys=range(1000)).label(np.where(turned, 1 - y, y), keys=range(1000))
-    )
+    watch = Watch(fitted()).add(X, keys=range(1000))
+    watch.label(np.where(turned, 1 - y, y), keys=range(1000))
     since = watch.leaves().decision_since
     assert 350 <= since[np.isfinite(since)].max() <= 650
 
@@ -256,7 +255,6 @@ def test_arguments_that_cannot_be_watched_are_refused():
         Watch("tree")
     with pytest.raises(InvalidArgumentError, match="class_weight"):
         Watch(TreeClassifier(class_weight={0: 1, 1: 5}).fit(*table(0, 100)))
-    X, y = table(0, 200)
     X, y = table(0, 100)
     with pytest.raises(InvalidArgumentError, match="importance weights"):
         Watch(TreeClassifier(weights="importance").fit(X, y, 1 + X[:, 0]))

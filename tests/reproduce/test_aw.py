@@ -99,11 +99,5 @@ def test_the_parts_that_only_repeat_the_slides() -> None:
     arithmetic = {
         part.name for part in DOCUMENT.parts if all(c.basis is Basis.ARITHMETIC for c in part.cells)
     }
-    assert arithmetic == {
-        "row 10 distributed",
-        "new record",
-        "bootstrap",
-        "coin",
-        "table D",
-        "table D, levels",
-    }
+    repeated = {"row 10 distributed", "new record", "bootstrap", "coin"}
+    assert arithmetic == repeated | {"table D", "table D, levels"}

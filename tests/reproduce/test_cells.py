@@ -52,13 +52,9 @@ def test_exchanged_misprints_say_so() -> None:
 
 
 def test_an_unknown_document_or_part_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(
-        InvalidArgumentError, match=r"must be one of zhang2024, xu2022, aw, .*; got 'nope'"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"one of zhang2024, xu2022, aw, .*; got 'nope'"):
         reproduce("nope")
-    with pytest.raises(
-        InvalidArgumentError, match=r"a part of zhang2024, table 1 to table 19; got 'table 20'"
-    ):
+    with pytest.raises(InvalidArgumentError, match="table 1 to table 19; got 'table 20'"):
         reproduce("zhang2024").part("table 20")
 
 

@@ -26,7 +26,7 @@ from sureleaf.reproduce.chawla2006.experiment import (
     run_experiment,
 )
 from sureleaf.reproduce.chawla2006.printed import DATASETS, TABLE_3, read_dataset
-from sureleaf.studies import StudyResults
+from sureleaf.studies import Store, StudyResults
 from tests.cli.command import sureleaf_here
 
 
@@ -88,29 +88,19 @@ def test_the_measures_are_those_of_trees_fitted_by_hand(experiment, directory, m
     )
     if growing == "bagged":
         tree = BaggedTreesClassifier(estimator=tree, n_estimators=30, random_state=0)
-    rows = StudyResults(_store(directory)).evaluation("phoneme", method).predictions
+    store = Store(directory / "run.db", create=False)
+    rows = StudyResults(store).evaluation("phoneme", method).predictions
     values = []
     for split in (0, 1):
         test = rows.row[rows.split == split]
         assert len(test) == round(TEST_SHARE * len(y))
         train = np.setdiff1d(np.arange(len(y)), test)
         p = tree.fit(X.iloc[train], y[train]).predict_proba(X.iloc[test])
-        values.append(
-            [
-                measures.nce(y[test], p, floor=FLOOR),
-                measures.quadratic_loss(y[test], p),
-                measures.zero_one_loss(y[test], p),
-                measures.auc(y[test], p),
-            ]
-        )
+        others = (measures.quadratic_loss, measures.zero_one_loss, measures.auc)
+        nce = measures.nce(y[test], p, floor=FLOOR)
+        values.append([nce, *(measure(y[test], p) for measure in others)])
     found = experiment.result("phoneme", method)
     assert [found.measure(name) for name in MEASURES] == pytest.approx(np.mean(values, axis=0))
-
-
-def _store(directory):
-    from sureleaf.studies import Store
-
-    return Store(directory / "run.db", create=False)
 
 
 def test_relative_differences_are_to_the_unsmoothed_unpruned_tree(experiment):

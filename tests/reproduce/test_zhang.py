@@ -97,18 +97,12 @@ def test_by_9_outlook_beats_windy_and_the_printed_ranking_does_not_hold() -> Non
         (cell.row, cell.column): round(cell.defined.value, 4)
         for cell in DOCUMENT.part("table 15").cells
     }
-    assert [overall[name, "confidence"] for name in ("Outlook", "Temp", "Humidity", "Windy")] == [
-        0.7617,
-        0.7224,
-        0.8145,
-        0.7461,
-    ]
-    assert [overall[name, "utility"] for name in ("Outlook", "Temp", "Humidity", "Windy")] == [
-        0.6646,
-        0.5908,
-        0.6828,
-        0.6231,
-    ]
+    for level, expected in (
+        ("confidence", [0.7617, 0.7224, 0.8145, 0.7461]),
+        ("utility", [0.6646, 0.5908, 0.6828, 0.6231]),
+    ):
+        columns = ("Outlook", "Temp", "Humidity", "Windy")
+        assert [overall[name, level] for name in columns] == expected
     ranks = {(c.row, c.column): c.defined.value for c in DOCUMENT.part("example 3").cells}
     assert ranks["Outlook", "confidence"] < ranks["Windy", "confidence"]
     assert ranks["Outlook", "Gini"] == 1
