@@ -12,13 +12,17 @@ from sureleaf.model.cross_fitting import (
     cross_fit,
     fold_trees,
     levels_of_rounds,
-    node_strength,
     predict_out_of_fold,
     round_estimate,
 )
 from sureleaf.model.fitting import PenaltyRule, TreeSettings, fit_tree, grow_unpruned
 from sureleaf.model.halves import _MOST_HALVES
-from sureleaf.model.leaf_calibration import fit_leaf_calibration, leaf_strength
+from sureleaf.model.leaf_calibration import (
+    LeafStrength,
+    fit_leaf_calibration,
+    leaf_strength,
+    node_strength,
+)
 from sureleaf.model.node_levels import posterior_confidence
 from sureleaf.model.tree_model import Evidence, TreeModel
 from sureleaf.probability import Laplace
@@ -230,7 +234,7 @@ def test_evidence_of_rounds_is_the_mean_of_their_accuracies_and_variances():
 def test_the_only_leaf_of_a_tree_is_known_as_well_as_the_tree():
     rows = make_rows()
     tree = cut(build(rows), np.ones(build(rows).n_nodes, dtype=bool))
-    strength = node_strength(model_of(tree, rows), np.array([0.6]), np.array([1.0, 1.0]))
+    strength = node_strength(tree, np.array([90.0]), np.array([0.6]), LeafStrength(1.0, 1.0))
     assert strength.tolist() == [90 / 2 - 1]
 
 

@@ -5,8 +5,8 @@ from scipy.special import expit
 from scipy.stats import betabinom
 
 from sureleaf.model.leaf_calibration import (
-    error_concentration,
     fit_leaf_calibration,
+    fit_shared_rows,
     largest_error_share,
     leaf_strength,
     shift_to_mean,
@@ -94,10 +94,10 @@ def test_the_largest_error_share_is_the_mean_over_the_dirichlet_distribution(wei
 
 
 @pytest.mark.parametrize("truth", [1.0, 8.0, 64.0])
-def test_the_concentration_is_that_of_the_errors_that_were_drawn(truth):
+def test_the_shared_rows_are_those_of_the_errors_that_were_drawn(truth):
     rng = np.random.default_rng(0)
     shares = np.full((4000, 5), [0, 0.4, 0.3, 0.2, 0.1])
     grown = rng.integers(0, 3, (4000, 5)) * (shares > 0)
     of_leaf = [rng.dirichlet(each[1:]) for each in grown + truth * shares]
     wrong = np.array([[0, *rng.multinomial(6, each)] for each in of_leaf], float)
-    assert error_concentration(grown.astype(float), wrong, shares) == pytest.approx(truth, rel=0.4)
+    assert fit_shared_rows(grown.astype(float), wrong, shares) == pytest.approx(truth, rel=0.4)

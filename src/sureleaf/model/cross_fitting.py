@@ -2,25 +2,29 @@
 
 All rows grow the tree. What its leaves are worth on unseen rows is told by other trees:
 
-(a) Trees grown without one fold predict the rows of that fold: `predict_out_of_fold`.
-(b) Their leaves are trials of what such leaves are worth. A beta-binomial regression over them says
-    how accurate a leaf is, given its purity and size, and how much such leaves differ:
-    `fit_leaf_calibration`, `leaf_strength`.
-(c) Half of the accuracy of a leaf is how probable its class is for its own rows, according to the
-    trees that did not see them: `class_probability`.
-(d) All leaves are shifted so that their mean is the accuracy of the tree: `tree_accuracy`.
-(e) The accuracy of a leaf has a beta distribution with this mean. Its utility is the mean, its
-    confidence the probability that the accuracy is above a tie: `node_levels.levels_of_accuracy`.
+(a) Trees grown without one fold predict the rows of that fold: `fold_trees`, `predict_out_of_fold`.
+(b) Their leaves show what such leaves are worth. A logistic regression with a ridge says how
+    accurate a leaf is, given its purity and size: `accuracy_by_features`. A beta-binomial
+    distribution around it says how much such leaves differ: `leaf_strength`.
+(c) How probable is the class of a leaf for its own rows, according to the trees that did not see
+    them? That is half of its accuracy: `accuracy_by_own_rows`, `mixed_accuracy`. (With unequal
+    costs, this step is left out.)
+(d) All leaves are shifted so that their mean is the accuracy of the tree: `tree_accuracy`,
+    `shift_to_mean`.
+(e) The accuracy of a leaf has a beta distribution with this mean, known by so many rows:
+    `node_strength`. Utility is the mean, confidence the probability that the accuracy is above a
+    tie, the interval are quantiles: `posterior_confidence` and `accuracy_limits`, which
+    `node_levels.levels_of_accuracy` puts together.
 
 One assignment of rows to folds is a matter of luck. So steps (a) to (d) are repeated in *rounds*,
 each with folds of its own, and averaged, until the luck of the folds moves no confidence by more
-than a small standard error: `cross_fit_levels`. docs/levels-computed.md tells the same with the
+than a small standard error: `cross_fit_levels`. The formulas of (b) to (d) are in
+`leaf_calibration`, those of (e) in `node_levels`. docs/levels-computed.md tells the same with the
 constants and what each is worth.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -33,18 +37,20 @@ from sureleaf.levels.decisions import CostRule, predicted_class
 from sureleaf.model.fitting import PenaltyRule, TreeSettings, build, grow_unpruned, merge_if_wanted
 from sureleaf.model.leaf_calibration import (
     LeafStrength,
-    error_concentration,
     fit_leaf_calibration,
+    fit_shared_rows,
     leaf_features,
     leaf_strength,
+    mixed_accuracy,
+    node_strength,
     shift_to_mean,
+    tree_accuracy,
 )
 from sureleaf.model.node_levels import (
     error_ties,
     other_shares,
     posterior_confidence,
     tie_prior,
-    tree_strength,
     without_class,
 )
 from sureleaf.model.size_selection import N_FOLDS
@@ -65,6 +71,13 @@ rows cost in proportion to the classes."""
 
 _CHECKED_ROUNDS = (4, 6, 9, 13, 19, 27)
 """Numbers of rounds after which it is checked whether there are enough."""
+
+_FEW_ROWS = 2000
+"""Handing a tree of at most so many rows to another thread takes longer than growing it."""
+
+_MOST_ROWS_OF_PAIRS = 1000
+"""Tables of at most so many rows choose the penalty of a fold by trees that have not seen it. In
+larger tables, what these trees lack in rows matters more than what other trees have seen."""
 
 
 def cross_fit_levels(
@@ -213,6 +226,86 @@ def cross_fit(
     return predict_out_of_fold(parts, trees, settings.leaf_estimate, rule=settings.rule)
 
 
+def fold_trees(
+    parts: FoldRows,
+    folds: Sequence[int],
+    settings: TreeSettings,
+    *,
+    groups: NDArray[Any] | None = None,
+    n_threads: int = 1,
+) -> dict[int, Tree]:
+    """Grow a tree without each of these folds; folds without which no rows are left have none.
+
+    A penalty that the fit chose by cross-validation is chosen again for each fold, from the other
+    folds (`_sums_on_other_folds`): a penalty that has seen the rows states an accuracy that is too
+    high. In a small table, the trees that choose have not seen the rows, either, which costs up to
+    ten trees more. Rows of one of the `groups` stay together where a tree is pruned by rows of its
+    own.
+    """
+    # Trees grow side by side; only cores that are left over share the work on one tree.
+    own_threads = max(1, n_threads // max(1, len(folds)))
+    settings = replace(settings, n_threads=own_threads, keep_order=True)
+    parts.rows.sort(n_threads)
+    n_at_once = 1 if len(parts.fold_of) <= _FEW_ROWS else n_threads
+
+    def grow_without(fold: int) -> Tree | None:
+        train = parts.without([fold])
+        if not train.total_weight:
+            return None
+        if settings.penalties is None:
+            return build(train, settings, groups=groups)
+        return grow_unpruned(train, settings)  # a penalty will be chosen for it
+
+    with thread_map(n_at_once) as run:
+        work = run(grow_without, folds)
+        grown = list(track(work, total=len(folds), what="Cross-fitting"))
+    trees = {fold: tree for fold, tree in zip(folds, grown, strict=True) if tree is not None}
+    if settings.penalties is not None:
+        rule, penalties = PenaltyRule(settings), settings.penalties
+        for fold, sums in _sums_on_other_folds(parts, trees, rule, penalties).items():
+            if sums:
+                penalty = rule.choose(penalties, np.sum(sums, axis=0))
+                trees[fold] = rule.cut(trees[fold], penalty)
+            trees[fold] = merge_if_wanted(trees[fold], settings)
+    for repruning in settings.reprunings:
+        trees = {
+            fold: repruning.of_fold_tree(tree, parts.without([fold]))
+            for fold, tree in trees.items()
+        }
+    return trees
+
+
+def _sums_on_other_folds(
+    parts: FoldRows, trees: dict[int, Tree], rule: PenaltyRule, penalties: FloatArray
+) -> dict[int, list[FloatArray]]:
+    """For each fold, how well each penalty does for other trees on other folds.
+
+    The tree of another fold has seen this one, which favours penalties that suit it: if both share
+    a pattern by chance, each speaks for the pattern in the other, and the stated accuracy is too
+    high. So in small tables, trees are grown that have seen neither of two folds. Folds are put
+    together to `N_FOLDS` groups, so that there are few pairs, and the tree of a pair of groups
+    serves the choice for either.
+    """
+    folds = list(trees)
+    if np.count_nonzero(parts.weights) > _MOST_ROWS_OF_PAIRS or len(folds) <= 2:
+        own = {
+            fold: rule.fold_sums(tree, [parts.within([fold])], penalties)[0]
+            for fold, tree in trees.items()
+        }
+        return {fold: [own[other] for other in folds if other != fold] for fold in folds}
+    together = [folds[start::N_FOLDS] for start in range(min(N_FOLDS, len(folds)))]
+    sums: list[list[FloatArray]] = [[] for _ in together]
+    for one, other in combinations(range(len(together)), 2):
+        train = parts.without(together[one] + together[other])
+        if train.total_weight:
+            tree = grow_unpruned(train, rule.settings)
+            tests = [parts.within(together[one]), parts.within(together[other])]
+            of_one, of_other = rule.fold_sums(tree, tests, penalties)
+            sums[one].append(of_other)
+            sums[other].append(of_one)
+    return {fold: sums[index % N_FOLDS] for index, fold in enumerate(folds)}
+
+
 def predict_out_of_fold(
     parts: FoldRows, trees: dict[int, Tree], estimate: LeafEstimate, *, rule: CostRule | None = None
 ) -> OutOfFold:
@@ -227,7 +320,28 @@ def predict_out_of_fold(
             index = np.sort(index[shuffled(len(index), 0, int(fold))[:ENOUGH_TESTED]])
         if len(index):
             found.append(_predict_fold(parts, index, tree, estimate, rule))
-    return _joined(found, parts.rows.n_classes)
+    if not found:
+        none, nowhere = np.empty(0), np.empty(0, np.intp)
+        no_counts = np.empty((0, parts.rows.n_classes))
+        leaves = FoldLeaves(np.empty((0, 0)), nowhere, no_counts, no_counts, none)
+        return OutOfFold(nowhere, none, none, nowhere, nowhere, leaves)
+    of_trees = [each.leaves for each in found]
+    shares = np.concatenate([leaves.shares for leaves in of_trees])
+    first = np.cumsum([0, *(len(leaves.shares) for leaves in of_trees[:-1])])
+    return OutOfFold(
+        np.concatenate([each.rows for each in found]),
+        np.concatenate([each.weights for each in found]),
+        np.concatenate([each.correct for each in found]),
+        np.concatenate([each.decided for each in found]),
+        np.concatenate([each.leaf + start for each, start in zip(found, first, strict=True)]),
+        FoldLeaves(
+            np.concatenate([leaves.features for leaves in of_trees]),
+            np.concatenate([leaves.predicted for leaves in of_trees]),
+            np.concatenate([leaves.grown for leaves in of_trees]),
+            np.concatenate([leaves.tested for leaves in of_trees]),
+            shares / shares.sum(),
+        ),
+    )
 
 
 def _predict_fold(
@@ -237,7 +351,10 @@ def _predict_fold(
     estimate: LeafEstimate,
     rule: CostRule | None,
 ) -> OutOfFold:
-    """Predict rows by a tree that was grown without them; shares are those in this tree."""
+    """Predict rows by a tree that was grown without them.
+
+    Shares are not normalised yet; `predict_out_of_fold` makes them sum to 1.
+    """
     labels, n_classes, weights = parts.rows.labels, parts.rows.n_classes, parts.weights
     probabilities = estimate(tree, tree.class_counts)
     test = parts.rows.table[index]
@@ -265,33 +382,7 @@ def _predict_fold(
     return OutOfFold(index, weights[index], correct, decided, leaf, leaves)
 
 
-def _joined(found: Sequence[OutOfFold], n_classes: int) -> OutOfFold:
-    """Put the predictions by several trees together; shares become those in all of them."""
-    if not found:
-        none, nowhere, no_counts = np.empty(0), np.empty(0, np.intp), np.empty((0, n_classes))
-        leaves = FoldLeaves(np.empty((0, 0)), nowhere, no_counts, no_counts, none)
-        return OutOfFold(nowhere, none, none, nowhere, nowhere, leaves)
-    parts = [each.leaves for each in found]
-    shares = np.concatenate([part.shares for part in parts])
-    first = np.cumsum([0, *(len(part.shares) for part in parts[:-1])])
-    leaf = [each.leaf + start for each, start in zip(found, first, strict=True)]
-    return OutOfFold(
-        np.concatenate([each.rows for each in found]),
-        np.concatenate([each.weights for each in found]),
-        np.concatenate([each.correct for each in found]),
-        np.concatenate([each.decided for each in found]),
-        np.concatenate(leaf),
-        FoldLeaves(
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.predicted for part in parts]),
-            np.concatenate([part.grown for part in parts]),
-            np.concatenate([part.tested for part in parts]),
-            shares / shares.sum(),
-        ),
-    )
-
-
-# ---- (b) to (d): the accuracy of every node, by one round of folds -------------------------------
+# ---- one round: the steps (b) to (d) -------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,22 +391,16 @@ class RoundEstimate:
 
     - `accuracy`, shape (n_nodes,): accuracy of every node on unseen rows.
     - `strength`: how well this is known.
-    - `concentration`: rows by which the errors of a leaf are like those of the table.
+    - `shared_rows`: rows with the table's other classes that are added to the errors of a leaf.
     """
 
     accuracy: FloatArray
     strength: LeafStrength
-    concentration: float
+    shared_rows: float
 
 
-def round_estimate(
-    model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold, *, class_share: float = 0.5
-) -> RoundEstimate:
-    """Return the accuracy of every node by one round of folds, steps (b) to (d).
-
-    `class_share` is the part of a leaf's accuracy that is the probability of its class for its own
-    rows.
-    """
+def round_estimate(model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold) -> RoundEstimate:
+    """Return the accuracy of every node by one round of folds, steps (b) to (d)."""
     tree, leaves = model.tree, out_of_fold.leaves
     if not leaves.tested.any():
         accuracy = np.full(tree.n_nodes, 1.0 / tree.n_classes)
@@ -326,14 +411,20 @@ def round_estimate(
         scale = float(weights.sum() / (weights @ weights))
     correct, total = scale * leaves.correct, scale * row_sums(leaves.tested)
     # (b)
-    curve_of_folds, curve = _curves(model, leaves, correct, total)
+    curve_of_folds, curve = accuracy_by_features(model, leaves, correct, total)
     strength = leaf_strength(correct, total, curve_of_folds, row_sums(leaves.grown))
-    # (c)
+    shared_rows = 1.0
+    if tree.n_classes > 2:
+        shared_rows = fit_shared_rows(
+            without_class(leaves.grown, leaves.predicted),
+            scale * without_class(leaves.tested, leaves.predicted),
+            other_shares(tree.class_counts[[0] * len(leaves.predicted)], leaves.predicted),
+        )
+    # (c), which is left out at unequal costs: there each decision has a curve of its own
     accuracy = curve
     if model.rule is None:
-        of_class = class_probability(model, rows, out_of_fold, curve_of_folds)
-        of_class = np.where(np.isnan(of_class), curve, of_class)
-        accuracy = (1.0 - class_share) * curve + class_share * of_class
+        own = accuracy_by_own_rows(model, rows, out_of_fold, curve_of_folds)
+        accuracy = mixed_accuracy(curve, own)
     # (d)
     shares = np.where(tree.is_leaf, row_sums(tree.class_counts), 0.0)
     shares /= shares.sum()
@@ -341,23 +432,22 @@ def round_estimate(
     # A tree of one leaf is right as often as its class occurs, whatever its fold trees reach.
     if tree.n_nodes == 1:
         most = float(tree.class_counts[0, model.predicted_classes[0]] / tree.class_counts[0].sum())
-    of_folds, of_tree = float(leaves.shares @ curve_of_folds), float(shares @ curve)
-    target = tree_accuracy(out_of_fold.accuracy, of_folds, of_tree, total.sum(), most=most)
-    accuracy = shift_to_mean(accuracy, shares, target)
-    concentration = 1.0
-    if tree.n_classes > 2:
-        concentration = error_concentration(
-            without_class(leaves.grown, leaves.predicted),
-            scale * without_class(leaves.tested, leaves.predicted),
-            other_shares(tree.class_counts[[0] * len(leaves.predicted)], leaves.predicted),
-        )
-    return RoundEstimate(accuracy, strength, concentration)
+    target = tree_accuracy(
+        out_of_fold.accuracy,
+        mean_of_folds=float(leaves.shares @ curve_of_folds),
+        mean_of_tree=float(shares @ curve),
+        n_rows=total.sum(),
+        most=most,
+    )
+    return RoundEstimate(shift_to_mean(accuracy, shares, target), strength, shared_rows)
 
 
-def _curves(
+def accuracy_by_features(
     model: TreeModel, leaves: FoldLeaves, correct: FloatArray, total: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the accuracy that the regression gives the fold leaves, and the nodes of the tree.
+    """Return the accuracy that the curve gives the leaves of the fold trees, and all nodes.
+
+    It is ``expit(constant + slopes @ features)``, fitted to the leaves of the fold trees.
 
     With unequal costs, rare and frequent classes are decided at different probabilities, and one
     curve for all decisions would state too much for some, too little for others. So each decision
@@ -370,17 +460,17 @@ def _curves(
     mean = correct.sum() / total.sum()
     of_leaves, of_nodes = np.full(len(by_leaf), mean), np.full(len(by_node), mean)
     for decision in np.unique(by_node).tolist():
-        of_fold, of_tree = by_leaf == decision, by_node == decision
-        if total[of_fold].any():
-            calibration = fit_leaf_calibration(
-                leaves.features[of_fold], correct[of_fold], total[of_fold]
+        has_leaf, has_node = by_leaf == decision, by_node == decision
+        if total[has_leaf].any():
+            curve = fit_leaf_calibration(
+                leaves.features[has_leaf], correct[has_leaf], total[has_leaf]
             )
-            of_leaves[of_fold] = calibration(leaves.features[of_fold])
-            of_nodes[of_tree] = calibration(features[of_tree])
+            of_leaves[has_leaf] = curve(leaves.features[has_leaf])
+            of_nodes[has_node] = curve(features[has_node])
     return of_leaves, of_nodes
 
 
-def class_probability(
+def accuracy_by_own_rows(
     model: TreeModel, rows: TrainingRows, out_of_fold: OutOfFold, leaf_accuracy: FloatArray
 ) -> FloatArray:
     """Return how probable the class of each node is for its own rows; NaN without such rows.
@@ -404,34 +494,7 @@ def class_probability(
     return np.divide(of_class, total, out=mean, where=total > 0)
 
 
-def tree_accuracy(
-    out_of_fold: float,
-    curve_of_folds: float,
-    curve_of_tree: float,
-    n_rows: float,
-    *,
-    most: float = 1.0,
-) -> float:
-    """Return the accuracy of the tree: that of the fold trees, plus how its leaves differ.
-
-    It is ``out_of_fold + curve_of_tree - curve_of_folds``: the out-of-fold accuracy, and the means
-    of the curve over the leaves. The folds tell how such trees do on average. But greedy trees of
-    an exclusive or find it in one sample and miss it in the next, and the leaves of a tree show
-    which it is. That the fold trees had fewer rows shows in their leaves, too. The result is not
-    above `most`, and stays half a row away from 0 and 1, because no number of correct predictions
-    proves that none is wrong.
-
-    Examples
-    --------
-    >>> round(tree_accuracy(0.75, curve_of_folds=0.75, curve_of_tree=0.77, n_rows=100.0), 3)
-    0.77
-    """
-    margin = 0.5 / (n_rows + 1.0)
-    accuracy = min(out_of_fold + (curve_of_tree - curve_of_folds), most)
-    return float(np.clip(accuracy, margin, 1.0 - margin))
-
-
-# ---- rounds: the mean, and what the luck of the folds moves --------------------------------------
+# ---- all rounds: their mean, and what the luck of the folds moves --------------------------------
 
 
 def _mean_of_rounds(model: TreeModel, estimates: Sequence[RoundEstimate]) -> Evidence:
@@ -439,162 +502,28 @@ def _mean_of_rounds(model: TreeModel, estimates: Sequence[RoundEstimate]) -> Evi
 
     The error is that of the jackknife: how much the confidence varies if one round is left out.
     """
+    tree, n = model.tree, model.node_rows
     n_rounds, error = len(estimates), None
     accuracies = np.array([each.accuracy for each in estimates])
     parts = np.array([(each.strength.per_row, each.strength.per_leaf) for each in estimates])
-    concentration = float(np.exp(np.mean([np.log(each.concentration) for each in estimates])))
+    shared_rows = float(np.exp(np.mean([np.log(each.shared_rows) for each in estimates])))
     if n_rounds > 1:
         sums, sums_of_parts = accuracies.sum(axis=0), parts.sum(axis=0)
-        ties = error_ties(
-            model.tree.class_counts, model.predicted_classes, concentration, model.rule
-        )
-        prior = tie_prior(model.tree.n_nodes, model.rule)
+        ties = error_ties(tree.class_counts, model.predicted_classes, shared_rows, model.rule)
+        prior = tie_prior(tree.n_nodes, model.rule)
         confidences = []
         for accuracy, own in zip(accuracies, parts, strict=True):
             others = (sums - accuracy) / (n_rounds - 1)
-            strength = node_strength(model, others, (sums_of_parts - own) / (n_rounds - 1))
+            of_leaf = LeafStrength(*((sums_of_parts - own) / (n_rounds - 1)).tolist())
+            strength = node_strength(tree, n, others, of_leaf)
             confidences.append(posterior_confidence(others, strength, ties, prior))
         error = np.sqrt((n_rounds - 1) * np.var(confidences, axis=0))
     accuracy = accuracies.mean(axis=0)
     return Evidence(
         "cross_fit",
         accuracy,
-        node_strength(model, accuracy, parts.mean(axis=0)),
+        node_strength(tree, n, accuracy, LeafStrength(*parts.mean(axis=0).tolist())),
         confidence_error=error,
         n_rounds=n_rounds,
-        concentration=concentration,
+        shared_rows=shared_rows,
     )
-
-
-def node_strength(model: TreeModel, accuracy: FloatArray, parts: FloatArray) -> FloatArray:
-    """Return how many rows would tell the accuracy of every node as precisely.
-
-    The variance of an accuracy p is ``p (1 - p) / (strength + 1)``. That of a node is the one of
-    such leaves around the curve, given by the two parts of a `LeafStrength`, plus the one of the
-    whole tree (`tree_strength`), which moves all its leaves. The only leaf of a tree is the tree
-    itself, and does not differ from it as other leaves do.
-    """
-    n = model.node_rows
-    strength_of_tree = tree_strength(float(n[0]))
-    if len(n) == 1:
-        return np.array([strength_of_tree])
-    shares = np.where(model.tree.is_leaf, n, 0.0)
-    mean = float(shares @ accuracy / shares.sum())
-    # A shift of all log odds moves an accuracy p in proportion to p (1 - p).
-    moved = accuracy * (1.0 - accuracy) / (mean * (1.0 - mean))
-    of_tree = moved / (strength_of_tree + 1.0)
-    of_leaf = 1.0 / (LeafStrength(*parts.tolist())(n) + 1.0)
-    return np.maximum(1.0 / (of_leaf + of_tree) - 1.0, _LEAST_STRENGTH)
-
-
-_LEAST_STRENGTH = 0.05
-"""A beta distribution of fewer rows is numerically two points."""
-
-
-# ---- trees without a fold, pruned as the tree of all rows is pruned ------------------------------
-
-
-def fold_trees(
-    parts: FoldRows,
-    folds: Sequence[int],
-    settings: TreeSettings,
-    *,
-    groups: NDArray[Any] | None = None,
-    n_threads: int = 1,
-) -> dict[int, Tree]:
-    """Grow a tree without each of these folds; folds without which no rows are left have none.
-
-    A penalty that the fit chose by cross-validation is chosen again for each fold, from the other
-    folds: a penalty that has seen the rows states an accuracy that is too high. In a small table,
-    the trees that choose have not seen the rows, either, which costs up to ten trees more: see
-    `_sums_of_pairs`. Rows of one of the `groups` stay together where a tree is pruned by rows of
-    its own.
-    """
-    # Trees grow side by side; only cores that are left over share the work on one tree.
-    own_threads = max(1, n_threads // max(1, len(folds)))
-    settings = replace(settings, n_threads=own_threads, keep_order=True)
-    parts.rows.sort(n_threads)
-    n_at_once = 1 if len(parts.fold_of) <= _FEW_ROWS else n_threads
-    grow_without = partial(_grow_without, parts, settings, groups)
-    with thread_map(n_at_once) as run:
-        work = run(grow_without, [[fold] for fold in folds])
-        grown = list(track(work, total=len(folds), what="Cross-fitting"))
-    trees = {fold: tree for fold, tree in zip(folds, grown, strict=True) if tree is not None}
-    if settings.penalties is not None:
-        trees = _cut_by_nested_choice(parts, trees, settings, settings.penalties)
-    for repruning in settings.reprunings:
-        trees = {
-            fold: repruning.of_fold_tree(tree, parts.without([fold]))
-            for fold, tree in trees.items()
-        }
-    return trees
-
-
-_FEW_ROWS = 2000
-"""Handing a tree of at most so many rows to another thread takes longer than growing it."""
-
-
-def _grow_without(
-    parts: FoldRows, settings: TreeSettings, groups: NDArray[Any] | None, folds: Sequence[int]
-) -> Tree | None:
-    """Grow a tree without these folds, pruned unless a penalty will be chosen for it."""
-    train = parts.without(folds)
-    if not train.total_weight:
-        return None
-    if settings.penalties is None:
-        return build(train, settings, groups=groups)
-    return grow_unpruned(train, settings)
-
-
-def _cut_by_nested_choice(
-    parts: FoldRows, trees: dict[int, Tree], settings: TreeSettings, penalties: FloatArray
-) -> dict[int, Tree]:
-    """Cut each tree by the penalty that is best for other trees on other folds."""
-    rule, folds = PenaltyRule(settings), list(trees)
-    if np.count_nonzero(parts.weights) <= _MOST_ROWS_OF_PAIRS and len(folds) > 2:
-        sums = _sums_of_pairs(parts, folds, settings, rule, penalties)
-    else:
-        own = {
-            fold: rule.fold_sums(tree, [parts.within([fold])], penalties)[0]
-            for fold, tree in trees.items()
-        }
-        sums = {fold: [own[other] for other in folds if other != fold] for fold in folds}
-    chosen = {}
-    for fold, tree in trees.items():
-        if sums[fold]:
-            tree = rule.cut(tree, rule.choose(penalties, np.sum(sums[fold], axis=0)))
-        chosen[fold] = merge_if_wanted(tree, settings)
-    return chosen
-
-
-_MOST_ROWS_OF_PAIRS = 1000
-"""Tables of at most so many rows choose the penalty of a fold by trees that have not seen it. In
-larger tables, what these trees lack in rows matters more than what other trees have seen."""
-
-
-def _sums_of_pairs(
-    parts: FoldRows,
-    folds: Sequence[int],
-    settings: TreeSettings,
-    rule: PenaltyRule,
-    penalties: FloatArray,
-) -> dict[int, list[FloatArray]]:
-    """For each fold, how trees that were grown without it do on other folds.
-
-    The tree of another fold has seen this one, which favours penalties that suit it: if both share
-    a pattern by chance, each speaks for the pattern in the other, and in small tables the stated
-    accuracy is too high.
-
-    Folds are put together to `N_FOLDS` groups, so that there are few pairs. A tree that is grown
-    without two groups serves the choice for either.
-    """
-    together = [list(folds[start::N_FOLDS]) for start in range(min(N_FOLDS, len(folds)))]
-    sums: list[list[FloatArray]] = [[] for _ in together]
-    for one, other in combinations(range(len(together)), 2):
-        tree = _grow_without(parts, settings, None, together[one] + together[other])
-        if tree is not None:
-            tests = [parts.within(together[one]), parts.within(together[other])]
-            of_one, of_other = rule.fold_sums(tree, tests, penalties)
-            sums[one].append(of_other)
-            sums[other].append(of_one)
-    return {fold: sums[index % N_FOLDS] for index, fold in enumerate(folds)}

@@ -1,6 +1,6 @@
 """From rows to a fitted model: grow, collapse, choose how much to prune, prune, count.
 
-`fit_model` reads `fit_tree`: there each step is one line.
+`fit_model` calls `fit_tree`, where each step is one line.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

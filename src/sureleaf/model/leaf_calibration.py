@@ -1,15 +1,15 @@
 """How accurate a leaf is on unseen rows, learned from leaves of trees that did not see the rows.
 
-Each formula is a function of arrays; its constants are default arguments. docs/levels-computed.md
-has them in one table, with what happens without each.
+These are the formulas of steps (b) to (d) of `cross_fitting`, each a function of arrays, and how
+well their result is known. Constants are default arguments. docs/levels-computed.md has them in one
+table, with what happens without each.
 
-Fold trees were grown without the rows that they predict. So each of their leaves is a trial: so
-many growing rows of each class, and so many of so many other rows predicted correctly. From these
-trials follow
+Fold trees were grown without the rows that they predict. We know the class counts that grew each
+leaf, and how many other rows it predicted correctly. From these leaves follow
 
 - `fit_leaf_calibration`: the mean accuracy of leaves with the same features (`leaf_features`),
 - `leaf_strength`: by how much leaves with the same features differ,
-- `error_concentration`: how far the errors of a leaf are of one class.
+- `fit_shared_rows`: how far the errors of a leaf are of one class.
 
 Honest trees need no such curve, because their counts come from rows that did not grow them:
 `honest_accuracy` only shrinks these counts.
@@ -34,6 +34,9 @@ grid changes nothing."""
 _HONEST_STRENGTHS = 2.0 ** np.arange(-1, 10)
 """Rows that an honest node may borrow from its parent; the most likely number is taken."""
 
+_LEAST_STRENGTH = 0.05
+"""A beta distribution of fewer rows is numerically two points."""
+
 _SHARE_MARGIN = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
 
@@ -42,6 +45,9 @@ def shrink_to_parent(
     tree: Tree, counts: FloatArray, strength: float, *, leave_out: float = 0.0
 ) -> FloatArray:
     """Return the class shares of every node, each with `strength` rows of its parent's added.
+
+    It is ``p(node) = (k + s p(parent)) / (n + s)`` for k of n rows and the strength s. The root has
+    one row with equal shares of all classes added.
 
     With ``leave_out=1`` the share of a class is what the other rows say about a row of that class
     in the node: one such row is left out of the node and of all nodes above it.
@@ -61,9 +67,9 @@ def leaf_features(
 ) -> FloatArray:
     """Return what is known of the accuracy of every node: purity and size.
 
-    The features of a node are ``logit(share)``, where the share of its predicted class has hardly
-    any and many rows of its parent's added (`strengths`), and ``-1 / (n + 1)``: of two leaves that
-    are equally pure, the larger one is more accurate on unseen rows.
+    The features of a node are ``logit(share)`` of its predicted class, once with 1 and once with 30
+    rows of its parent's shares added (`strengths`), and ``-1 / (n + 1)``: of two leaves that are
+    equally pure, the larger one is more accurate on unseen rows.
 
     The node has `n_rows` times its share of the tree's: a fold tree has fewer rows, and is not to
     seem less accurate for that.
@@ -134,6 +140,14 @@ def fit_leaf_calibration(
     return LeafCalibration(float(best.x[0] - slopes @ center), tuple(slopes.tolist()))
 
 
+def _posterior(log_likelihoods: FloatArray) -> FloatArray:
+    """Return posterior probabilities of equally probable lines; columns are independent data."""
+    logs = log_likelihoods.sum(axis=1)
+    weights: FloatArray = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return weights
+
+
 @dataclass(frozen=True)
 class LeafStrength:
     """How many rows of knowledge about its accuracy a leaf of n growing rows has.
@@ -178,17 +192,17 @@ def leaf_strength(
     return LeafStrength(float(weights @ per_row[:, 0]), float(weights @ per_leaf[:, 0]))
 
 
-def error_concentration(
+def fit_shared_rows(
     grown: FloatArray, wrong: FloatArray, shares: FloatArray, *, strengths: FloatArray = STRENGTHS
 ) -> float:
-    """Estimate how far the errors of a leaf are of the same class: few rows mean very far.
+    """Estimate how many rows, shared by all classes, to add to what a leaf knows of its errors.
 
     The errors of a leaf among the tested rows (`wrong`) are taken as Dirichlet-multinomial with the
     weights ``grown + m shares``: the classes of the leaf's growing rows that it does not predict,
-    and m rows of all classes. If one neighbour class makes most of the errors of a leaf, m is
-    small. All `strengths` m are equally probable beforehand; the result is the posterior mean of
-    their logarithm. The arrays have shape (n_leaves, n_classes), with 0 for the class that a leaf
-    predicts; `shares` are those of the other classes in the whole table.
+    and m rows with the `shares` of these classes in the whole table. If one neighbour class makes
+    most of the errors of a leaf, m is small. All `strengths` m are equally probable beforehand; the
+    result is the posterior mean of their logarithm. The arrays have shape (n_leaves, n_classes),
+    with 0 for the class that a leaf predicts.
     """
     wrong_rows, grown_rows = row_sums(wrong), row_sums(grown)
     known = wrong_rows > 0
@@ -228,19 +242,93 @@ def largest_error_share(weights: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(mean / row_sums(weights), 1.0))
 
 
-def _posterior(log_likelihoods: FloatArray) -> FloatArray:
-    """Return posterior probabilities of equally probable lines; columns are independent data."""
-    logs = log_likelihoods.sum(axis=1)
-    weights: FloatArray = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    return weights
+# ---- (c) and (d): the leaf's own rows, and the tree ----------------------------------------------
+
+
+def mixed_accuracy(
+    curve: FloatArray, by_own_rows: FloatArray, *, own_share: float = 0.5
+) -> FloatArray:
+    """Return ``(1 - own_share) curve + own_share by_own_rows``; the curve alone without own rows.
+
+    Both are accuracies of nodes: by their features, and by their own rows, NaN if none was tested.
+    """
+    by_own_rows = np.where(np.isnan(by_own_rows), curve, by_own_rows)
+    return (1.0 - own_share) * curve + own_share * by_own_rows
+
+
+def tree_accuracy(
+    out_of_fold_accuracy: float,
+    mean_of_folds: float,
+    mean_of_tree: float,
+    n_rows: float,
+    *,
+    most: float = 1.0,
+) -> float:
+    """Return the accuracy of the tree: that of the fold trees, plus how its leaves differ.
+
+    It is ``out_of_fold_accuracy + mean_of_tree - mean_of_folds``, where the means are those of the
+    curve over the leaves. The folds tell how such trees do on average. But greedy trees of an
+    exclusive or find it in one sample and miss it in the next, and the leaves of a tree show which
+    it is. That the fold trees had fewer rows shows in their leaves, too. Both means are of the
+    curve alone: step (c) says nothing about the leaves of the fold trees, and what it says about
+    those of the tree would be on one side of the difference only.
+
+    The result is not above `most`, and stays half a row away from 0 and 1, because no number of
+    correct predictions proves that none is wrong.
+
+    Examples
+    --------
+    >>> round(tree_accuracy(0.75, mean_of_folds=0.75, mean_of_tree=0.77, n_rows=100.0), 3)
+    0.77
+    """
+    margin = 0.5 / (n_rows + 1.0)
+    accuracy = min(out_of_fold_accuracy + (mean_of_tree - mean_of_folds), most)
+    return float(np.clip(accuracy, margin, 1.0 - margin))
 
 
 def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> FloatArray:
-    """Shift all log odds alike, so that the mean accuracy by these shares is the target."""
+    """Return ``expit(logit(p) + c)`` with the one c by which ``shares @ p`` becomes the target."""
     odds = logit(np.clip(accuracy, 1e-9, 1.0 - 1e-9))
     shift = brentq(lambda shift: shares @ expit(odds + shift) - target, -60.0, 60.0, xtol=1e-12)
     return np.asarray(expit(odds + shift))
+
+
+# ---- how well the accuracy is known --------------------------------------------------------------
+
+
+def tree_strength(n: float, *, variance: float = 2.0) -> float:
+    """Return how many rows the accuracy of a tree of n rows is known by.
+
+    It is ``strength + 1 = n / variance``, and at least 1. The variance of an accuracy p is ``p (1 -
+    p) / (strength + 1)``; around the out-of-fold accuracy, that of a tree is two binomial variances
+    ``p (1 - p) / n``: one is the sample's, one is that the tree differs from the fold trees.
+    """
+    return max(n / variance - 1.0, 1.0)
+
+
+def node_strength(
+    tree: Tree, n: FloatArray, accuracy: FloatArray, of_leaf: LeafStrength
+) -> FloatArray:
+    """Return how many rows would tell the accuracy of every node as precisely.
+
+    It is ``1 / (s + 1) = 1 / (s_leaf + 1) + moved / (s_tree + 1)``: a sum of variances, because
+    that of an accuracy p is ``p (1 - p) / (s + 1)``. The first is that of such leaves around the
+    curve, `of_leaf` for `n` rows. The second is that of the whole tree (`tree_strength`), which
+    moves all its leaves by a shift c of their log odds. It moves an accuracy p in proportion to ``p
+    (1 - p)``, so ``moved = p (1 - p) / (m (1 - m))`` with the mean accuracy m of the leaves. The
+    only leaf of a tree is the tree itself, and does not differ from it as other leaves do.
+    """
+    s_tree = tree_strength(float(n[0]))
+    if len(n) == 1:
+        return np.array([s_tree])
+    shares = np.where(tree.is_leaf, n, 0.0)
+    mean = float(shares @ accuracy / shares.sum())
+    moved = accuracy * (1.0 - accuracy) / (mean * (1.0 - mean))
+    variance = 1.0 / (of_leaf(n) + 1.0) + moved / (s_tree + 1.0)
+    return np.maximum(1.0 / variance - 1.0, _LEAST_STRENGTH)
+
+
+# ---- honest trees --------------------------------------------------------------------------------
 
 
 def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
@@ -264,8 +352,8 @@ def honest_accuracy(tree: Tree, predicted: NDArray[np.intp]) -> tuple[FloatArray
     return accuracy, strength
 
 
-def honest_concentration(tree: Tree, predicted: NDArray[np.intp]) -> float:
-    """Return the `error_concentration` of counts of rows that did not grow the tree."""
+def honest_shared_rows(tree: Tree, predicted: NDArray[np.intp]) -> float:
+    """Return the `fit_shared_rows` of counts of rows that did not grow the tree."""
     if tree.n_classes <= 2:
         return 1.0  # there is one other class at most
     leaves = tree.leaf_ids
@@ -273,4 +361,4 @@ def honest_concentration(tree: Tree, predicted: NDArray[np.intp]) -> float:
     for counts in (wrong, of_table):
         counts[np.arange(len(leaves)), predicted[leaves]] = 0.0
     shares = of_table / row_sums(of_table)[:, np.newaxis]
-    return error_concentration(np.zeros_like(wrong), wrong, shares)
+    return fit_shared_rows(np.zeros_like(wrong), wrong, shares)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv, ndtri
+from scipy.special import betaincinv, ndtri
 
 from sureleaf.arguments import FloatArray
 from sureleaf.levels import node_confidence, sample_size
@@ -17,6 +17,7 @@ from sureleaf.model.node_levels import (
     NO_LEAD,
     TOLERANCE,
     NodeLevels,
+    accuracy_limits,
     beta_rows,
     posterior_confidence,
     tie_prior,
@@ -100,10 +101,9 @@ class FittedLevels(_Levels):
         levels.low = levels.high = float("nan")
         levels.level, levels.levels_from = level, levels_from
         if strength is not None:
-            own, rest = beta_rows(np.asarray(utility), np.asarray(strength))
-            tail = (1.0 - level) / 2
-            levels.low = min(float(betaincinv(own, rest, tail)), utility)
-            levels.high = max(float(betainccinv(own, rest, tail)), utility)
+            predictions = beta_rows(np.asarray(utility), np.asarray(strength))
+            low, high = accuracy_limits(*predictions, level)
+            levels.low, levels.high = min(float(low), utility), max(float(high), utility)
         return levels
 
     def to_pandas(self) -> Any:

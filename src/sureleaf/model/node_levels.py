@@ -29,6 +29,157 @@ TOLERANCE = 2e-6
 """Of the utility that belongs to a probability of more than two classes: small beside its error by
 the luck of the folds, and an exact sum takes ten times as long."""
 
+_LEAST_ROWS = 1e-9
+"""A beta distribution has more than no right, and no wrong, predictions."""
+
+
+# ---- the classes that a node does not predict ----------------------------------------------------
+
+
+def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
+    """Return how the classes that a node does not predict share the rest, by smoothed counts."""
+    others = counts + 1.0
+    others[np.arange(len(counts)), predicted] = 0.0
+    total = others.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(others, total, out=others, where=total > 0))
+
+
+def without_class(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
+    """Return the counts with 0 for the class that each node predicts."""
+    counts = counts.copy()
+    counts[np.arange(len(counts)), predicted] = 0.0
+    return counts
+
+
+def _drop_class(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    """Return the values without the column of the predicted class of each node."""
+    kept = np.ones(values.shape, dtype=bool)
+    kept[np.arange(len(values)), predicted] = False
+    return values[kept].reshape(len(values), values.shape[1] - 1)
+
+
+def _tie(others: FloatArray) -> FloatArray:
+    """Return ``r / (1 + r)``: the probability of a class that ties with the largest other one."""
+    largest = others.max(axis=1)
+    return np.asarray(largest / (1.0 + largest))
+
+
+def _spread(
+    own: FloatArray, rest: FloatArray, others: FloatArray, predicted: NDArray[np.intp]
+) -> FloatArray:
+    """Give each node's predicted class one value, and share the rest among the others."""
+    values = others * rest[:, np.newaxis]
+    values[np.arange(len(own)), predicted] = own
+    return values
+
+
+# ---- (e) the posterior distribution of an accuracy -----------------------------------------------
+
+
+def beta_rows(accuracy: FloatArray, strength: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return ``s p`` and ``s (1 - p)``: right and wrong predictions, for p known by s rows."""
+    own = np.maximum(accuracy * strength, _LEAST_ROWS)
+    return own, np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
+
+
+def error_ties(
+    counts: FloatArray,
+    predicted: NDArray[np.intp],
+    shared_rows: float,
+    rule: CostRule | None = None,
+) -> FloatArray:
+    """Return the accuracy of each node at which its predicted class ties with another one.
+
+    It is ``r / (1 + r)``, where r is the expected share of the class that makes most of the errors
+    (`largest_error_share`): one half with two classes; ``1 / K`` if the K - 1 other classes are
+    equally frequent, and more if one of them makes most of the errors. The classes of the errors
+    are known from the counts of the node and, as `shared_rows`, from the shares of the classes in
+    the table. With costs, it is the accuracy at which another decision costs the same.
+
+    Examples
+    --------
+    >>> counts = np.array([[300.0, 300, 300], [9, 0, 0], [9, 0, 4]])
+    >>> error_ties(counts, np.array([0, 0, 0]), shared_rows=1.0).round(3)
+    array([0.34 , 0.45 , 0.474])
+    """
+    if counts.shape[1] == 1:
+        return np.zeros(len(counts))
+    if rule is not None:
+        return decision_tie(predicted, other_shares(counts, predicted), rule)
+    if counts.shape[1] == 2:
+        return np.full(len(counts), 0.5)
+    of_table = other_shares(counts[[0] * len(counts)], predicted)
+    largest = largest_error_share(without_class(counts, predicted) + shared_rows * of_table)
+    return largest / (1.0 + largest)
+
+
+def tie_prior(n_nodes: int, rule: CostRule | None, *, prior: float = 0.5) -> float:
+    """Return the probability, before any row is seen, that the classes of a leaf tie exactly.
+
+    It is not 0 for a tree of one leaf: its columns say nothing about the class, and in many tables
+    the classes are equally frequent by design. With costs, a tie is at no such special probability.
+    """
+    return prior if n_nodes == 1 and rule is None else 0.0
+
+
+def posterior_confidence(
+    accuracy: FloatArray, strength: FloatArray, tie: FloatArray, prior: float = 0.0
+) -> FloatArray:
+    """Return the probability that the true accuracy of a node is above a tie between classes.
+
+    It is ``P(A > tie)``, where the true accuracy is ``A ~ Beta(s p, s (1 - p))`` with the mean p =
+    `accuracy` and s = `strength` rows.
+
+    With a prior probability of an exact tie, the confidence is the mean of two cases by their
+    posterior probabilities: without a tie, the one above; with a tie, ``tie``, because of r classes
+    that tie, each is right with probability 1 / r, which is the accuracy of a tie.
+
+    Examples
+    --------
+    >>> accuracy, rows, tie = np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5])
+    >>> posterior_confidence(accuracy, rows, tie, prior=0.5).round(2)
+    array([0.82, 0.42])
+    """
+    own, rest = beta_rows(accuracy, strength)
+    above: FloatArray = betainc(rest, own, 1.0 - tie)
+    if prior == 0.0:
+        return above
+    # The Bayes factor of the correct rows, binomial with the accuracy of a tie, against an accuracy
+    # of which every value is equally probable. The more rows, the less an accuracy near a tie
+    # speaks for a lead.
+    log_factor = xlogy(own, tie) + xlog1py(rest, -tie) - betaln(own + 1.0, rest + 1.0)
+    tied = expit(log_factor + logit(prior))
+    return np.asarray(tied * tie + (1.0 - tied) * above)
+
+
+def accuracy_limits(
+    right: FloatArray, wrong: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the quantiles of ``Beta(s p, s (1 - p))`` with so much probability between them.
+
+    `right` and `wrong` predictions are the ``s p`` and ``s (1 - p)`` of `beta_rows`.
+    """
+    tail = (1.0 - level) / 2
+    return betaincinv(right, wrong, tail), betainccinv(right, wrong, tail)
+
+
+def probability_limits(
+    n: FloatArray, low: FloatArray, high: FloatArray, others: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the p_max of nodes of n rows whose utilities, by (6), are these limits of accuracy.
+
+    `others`, shape (n_nodes, K - 1), are the shares of the other classes. In a tie the counts do
+    not tell how the classes share it: p_max may be as low as 1 / K, and it is never below the
+    utility. So a low limit in the tie is the utility itself, between 1 / K and the tie.
+    """
+    tie = _tie(others)
+    p_low = winner_of_utility(n, low, others, tolerance=TOLERANCE)[0]
+    p_high = winner_of_utility(n, high, others, tolerance=TOLERANCE)[0]
+    return np.where(p_low > tie, p_low, np.clip(low, 1.0 / (others.shape[1] + 1), tie)), p_high
+
+
+# ---- the levels of all nodes ---------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False)
 class NodeLevels:
@@ -81,32 +232,24 @@ class NodeLevels:
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Bounds of the probability of the predicted class.
 
-        From counts, the bounds of Clopper and Pearson; from an accuracy, the quantiles of a beta
-        distribution of the utility, turned into the probabilities that have these utilities.
+        From counts, the bounds of Clopper and Pearson; from an accuracy, `accuracy_limits`, and the
+        `probability_limits` that follow. At unequal costs, an accuracy is such a probability.
         """
-        if level not in self._intervals:
-            self._intervals[level] = self._bounds(level)
-        return self._intervals[level]
-
-    def _bounds(self, level: float) -> tuple[FloatArray, FloatArray]:
-        tail = (1.0 - level) / 2
+        if level in self._intervals:
+            return self._intervals[level]
         y, misses = self.successes, self.trials - self.successes
         if self.n_classes == 1:
-            return np.ones(len(y)), np.ones(len(y))
-        if self.from_counts:
-            low, high = clopper_pearson_limits(y, self.trials, np.asarray(tail))
-        elif self.rule is not None:
-            low, high = betaincinv(y, misses, tail), betainccinv(y, misses, tail)
+            low = high = np.ones(len(y))
+        elif self.from_counts:
+            low, high = clopper_pearson_limits(y, self.trials, np.asarray((1.0 - level) / 2))
         else:
-            useful, weights = betaincinv(y, misses, tail), _without(self.others, self.predicted)
-            low = winner_of_utility(self.n, useful, weights, tolerance=TOLERANCE)[0]
-            # In a tie the counts do not tell how the classes share it: p_max may be as low as
-            # 1 / K, and it is never below the utility.
-            tie = _tie(weights)
-            low = np.where(low > tie, low, np.clip(useful, 1.0 / self.n_classes, tie))
-            most = betainccinv(y, misses, tail)
-            high = winner_of_utility(self.n, most, weights, tolerance=TOLERANCE)[0]
-        return np.minimum(low, self.probability), np.maximum(high, self.probability)
+            low, high = accuracy_limits(y, misses, level)
+            if self.rule is None:
+                others = _drop_class(self.others, self.predicted)
+                low, high = probability_limits(self.n, low, high, others)
+        limits = np.minimum(low, self.probability), np.maximum(high, self.probability)
+        self._intervals[level] = limits
+        return limits
 
     def is_weak(self, confidence: float | None, utility: float | None = None) -> NDArray[np.bool_]:
         """Whether a node is below a wanted level or a tie, or has no rows."""
@@ -136,6 +279,77 @@ class NodeLevels:
     def spread(self, predicted: FloatArray, rest: FloatArray) -> FloatArray:
         """Give the predicted class of each node one value, and share the rest among the others."""
         return _spread(predicted, rest, self.others, self.predicted)
+
+
+def levels_of_accuracy(
+    counts: FloatArray,
+    n: FloatArray,
+    probabilities: FloatArray,
+    accuracy: FloatArray,
+    strength: FloatArray,
+    *,
+    shared_rows: float = 1.0,
+    from_counts: bool = False,
+    rule: CostRule | None = None,
+    confidence_error: FloatArray | None = None,
+) -> NodeLevels:
+    """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
+
+    With costs, the accuracy of a decision is the probability of its class, the utility is what the
+    decision saves at this probability, and the confidence is the probability that the accuracy is
+    above the one at which another decision costs the same.
+
+    The accuracy is known by `strength` rows. The counts tell how the other classes share the rest,
+    and give the intervals if they are of unseen rows (`from_counts`). `shared_rows` are those
+    of `error_ties`.
+
+    Examples
+    --------
+    >>> counts, n = np.array([[2.0, 5], [3.0, 4]]), np.array([7.0, 7.0])
+    >>> accuracy, strength = np.array([0.6, 0.4]), np.array([9.0, 9.0])
+    >>> levels = levels_of_accuracy(counts, n, counts / 7, accuracy, strength)
+    >>> levels.probability.round(3), levels.confidence.round(3), levels.below
+    (array([0.659, 0.5  ]), array([0.736, 0.264]), array([False,  True]))
+    """
+    predicted = predicted_class(probabilities, rule)
+    others = other_shares(counts, predicted)
+    if counts.shape[1] == 1:
+        return _certain(predicted, n, others)
+    ties = error_ties(counts, predicted, shared_rows, rule)
+    useful = accuracy
+    if rule is None:
+        weights = _drop_class(others, predicted)
+        p = winner_of_utility(n, accuracy, weights, tolerance=TOLERANCE)[0]
+        below = np.zeros(len(n), dtype=bool)
+        tied = np.flatnonzero((p <= _tie(weights) + NO_LEAD) & (n > 0))
+        vectors = _spread(p[tied], 1.0 - p[tied], others[tied], predicted[tied])
+        reached = class_utility(n[tied], vectors)
+        below[tied] = accuracy[tied] < np.asarray(reached) - 1e-6
+    else:
+        p = np.clip(accuracy, ties, 1.0)
+        below = (accuracy < ties - 1e-6) & (n > 0)
+        useful = _savings(accuracy, others, predicted, rule)
+    successes, failures = beta_rows(accuracy, strength)
+    trials = successes + failures
+    if from_counts:
+        successes, trials = _counted(counts, n, predicted), n
+    return NodeLevels(
+        predicted,
+        n,
+        p,
+        posterior_confidence(accuracy, strength, ties, tie_prior(len(n), rule)),
+        useful,
+        others,
+        successes,
+        trials,
+        from_counts,
+        below,
+        rule,
+        accuracy=accuracy,
+        strength=strength,
+        ties=ties,
+        confidence_error=confidence_error,
+    )
 
 
 def levels_of_counts(
@@ -185,7 +399,7 @@ def levels_of_counts(
         useful = (1.0 - p) + (2.0 * p - 1.0) * sure
     elif rule is None:
         loses = counts.max(axis=1) > own
-        tie = _tie(_without(others, predicted))
+        tie = _tie(_drop_class(others, predicted))
         p = np.where(loses, tie, np.maximum(estimate, tie))
         vectors = _spread(p, 1.0 - p, others, predicted)
         wins = win_probabilities(n, vectors)  # once for `class_confidence` and `class_utility`
@@ -201,83 +415,6 @@ def levels_of_counts(
     return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, below, rule, n_tree=n_tree)
 
 
-def levels_of_accuracy(
-    counts: FloatArray,
-    n: FloatArray,
-    probabilities: FloatArray,
-    accuracy: FloatArray,
-    strength: FloatArray,
-    *,
-    concentration: float = 1.0,
-    from_counts: bool = False,
-    rule: CostRule | None = None,
-    confidence_error: FloatArray | None = None,
-) -> NodeLevels:
-    """Take the accuracy on unseen rows as utility; probability and confidence follow from it.
-
-    With costs, the accuracy of a decision is the probability of its class, the utility is what the
-    decision saves at this probability, and the confidence is the probability that the accuracy is
-    above the one at which another decision costs the same.
-
-    The accuracy is known by `strength` rows. The counts tell how the other classes share the rest,
-    and give the intervals if they are of unseen rows (`from_counts`). `concentration` is that of
-    `error_ties`.
-
-    Examples
-    --------
-    >>> counts, n = np.array([[2.0, 5], [3.0, 4]]), np.array([7.0, 7.0])
-    >>> accuracy, strength = np.array([0.6, 0.4]), np.array([9.0, 9.0])
-    >>> levels = levels_of_accuracy(counts, n, counts / 7, accuracy, strength)
-    >>> levels.probability.round(3), levels.confidence.round(3), levels.below
-    (array([0.659, 0.5  ]), array([0.736, 0.264]), array([False,  True]))
-    """
-    predicted = predicted_class(probabilities, rule)
-    others = other_shares(counts, predicted)
-    if counts.shape[1] == 1:
-        return _certain(predicted, n, others)
-    ties = error_ties(counts, predicted, concentration, rule)
-    useful = accuracy
-    if rule is None:
-        weights = _without(others, predicted)
-        p = winner_of_utility(n, accuracy, weights, tolerance=TOLERANCE)[0]
-        below = np.zeros(len(n), dtype=bool)
-        tied = np.flatnonzero((p <= _tie(weights) + NO_LEAD) & (n > 0))
-        vectors = _spread(p[tied], 1.0 - p[tied], others[tied], predicted[tied])
-        reached = class_utility(n[tied], vectors)
-        below[tied] = accuracy[tied] < np.asarray(reached) - 1e-6
-    else:
-        p = np.clip(accuracy, ties, 1.0)
-        below = (accuracy < ties - 1e-6) & (n > 0)
-        useful = _savings(accuracy, others, predicted, rule)
-    successes, failures = beta_rows(accuracy, strength)
-    trials = successes + failures
-    if from_counts:
-        successes, trials = _counted(counts, n, predicted), n
-    return NodeLevels(
-        predicted,
-        n,
-        p,
-        posterior_confidence(accuracy, strength, ties, tie_prior(len(n), rule)),
-        useful,
-        others,
-        successes,
-        trials,
-        from_counts,
-        below,
-        rule,
-        accuracy=accuracy,
-        strength=strength,
-        ties=ties,
-        confidence_error=confidence_error,
-    )
-
-
-def beta_rows(accuracy: FloatArray, strength: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the right and the wrong predictions that an accuracy and its strength stand for."""
-    own = np.maximum(accuracy * strength, _LEAST_ROWS)
-    return own, np.maximum((1.0 - accuracy) * strength, _LEAST_ROWS)
-
-
 def _savings(
     accuracy: FloatArray, others: FloatArray, decided: NDArray[np.intp], rule: CostRule
 ) -> FloatArray:
@@ -285,86 +422,6 @@ def _savings(
     vectors = _spread(accuracy, 1.0 - accuracy, others, decided)
     saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
     return np.clip(saved, 0.0, 1.0)
-
-
-def error_ties(
-    counts: FloatArray,
-    predicted: NDArray[np.intp],
-    concentration: float,
-    rule: CostRule | None = None,
-) -> FloatArray:
-    """Return the accuracy of each node at which its predicted class ties with another one.
-
-    It is ``r / (1 + r)``, where r is the expected share of the class that makes most of the errors
-    (`largest_error_share`): one half with two classes; ``1 / K`` if the K - 1 other classes are
-    equally frequent, and more if one of them makes most of the errors. The classes of the errors
-    are known from the counts of the node and, as `concentration` rows, from the shares of the
-    classes in the table. With costs, it is the accuracy at which another decision costs the same.
-
-    Examples
-    --------
-    >>> counts = np.array([[300.0, 300, 300], [9, 0, 0], [9, 0, 4]])
-    >>> error_ties(counts, np.array([0, 0, 0]), concentration=1.0).round(3)
-    array([0.34 , 0.45 , 0.474])
-    """
-    if counts.shape[1] == 1:
-        return np.zeros(len(counts))
-    if rule is not None:
-        return decision_tie(predicted, other_shares(counts, predicted), rule)
-    if counts.shape[1] == 2:
-        return np.full(len(counts), 0.5)
-    of_table = other_shares(counts[[0] * len(counts)], predicted)
-    largest = largest_error_share(without_class(counts, predicted) + concentration * of_table)
-    return largest / (1.0 + largest)
-
-
-def tie_prior(n_nodes: int, rule: CostRule | None, *, prior: float = 0.5) -> float:
-    """Return the probability, before any row is seen, that the classes of a leaf tie exactly.
-
-    It is not 0 for a tree of one leaf: its columns say nothing about the class, and in many tables
-    the classes are equally frequent by design. With costs, a tie is at no such special probability.
-    """
-    return prior if n_nodes == 1 and rule is None else 0.0
-
-
-def tree_strength(n: float, *, variance: float = 2.0) -> float:
-    """Return how many rows the accuracy of a tree of n rows is known by.
-
-    Its variance around the out-of-fold accuracy is two binomial variances: one is the sample's, one
-    is that the tree differs from the fold trees.
-    """
-    return max(n / variance - 1.0, 1.0)
-
-
-def posterior_confidence(
-    accuracy: FloatArray, strength: FloatArray, tie: FloatArray, prior: float = 0.0
-) -> FloatArray:
-    """Return the probability that the true accuracy of a node is above a tie between classes.
-
-    The true accuracy has a beta distribution with this mean and number of rows. With a prior
-    probability of an exact tie, the confidence is the mean of two cases by their posterior
-    probabilities: without a tie, the one above; with a tie, ``tie``, because of r classes that tie,
-    each is right with probability 1 / r, which is the accuracy of a tie.
-
-    Examples
-    --------
-    >>> accuracy, rows, tie = np.array([0.8, 0.4]), np.array([10.0, 10.0]), np.array([0.5, 0.5])
-    >>> posterior_confidence(accuracy, rows, tie, prior=0.5).round(2)
-    array([0.82, 0.42])
-    """
-    own, rest = beta_rows(accuracy, strength)
-    above: FloatArray = betainc(rest, own, 1.0 - tie)
-    if prior == 0.0:
-        return above
-    # The Bayes factor of the correct rows, binomial with the accuracy of a tie, against an accuracy
-    # of which every value is equally probable. The more rows, the less an accuracy near a tie
-    # speaks for a lead.
-    log_factor = xlogy(own, tie) + xlog1py(rest, -tie) - betaln(own + 1.0, rest + 1.0)
-    tied = expit(log_factor + logit(prior))
-    return np.asarray(tied * tie + (1.0 - tied) * above)
-
-
-_LEAST_ROWS = 1e-9
 
 
 def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
@@ -375,43 +432,7 @@ def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> 
     return np.asarray(np.minimum(share * n, n))
 
 
-def other_shares(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
-    """Return how the classes that a node does not predict share the rest, by smoothed counts."""
-    others = counts + 1.0
-    others[np.arange(len(counts)), predicted] = 0.0
-    total = others.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(others, total, out=others, where=total > 0))
-
-
-def without_class(counts: FloatArray, predicted: NDArray[np.integer]) -> FloatArray:
-    """Return the counts with 0 for the class that each node predicts."""
-    counts = counts.copy()
-    counts[np.arange(len(counts)), predicted] = 0.0
-    return counts
-
-
 def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
     """Levels of a single class, which is always predicted correctly."""
     one, none = np.ones(len(n)), np.zeros(len(n), dtype=bool)
     return NodeLevels(predicted, n, one, one, one, others, n, n, True, none)
-
-
-def _without(values: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
-    """Drop the predicted class of each node."""
-    kept = np.ones(values.shape, dtype=bool)
-    kept[np.arange(len(values)), predicted] = False
-    return values[kept].reshape(len(values), values.shape[1] - 1)
-
-
-def _tie(others: FloatArray) -> FloatArray:
-    """Probability of the predicted class when it ties with the largest of the others."""
-    largest = others.max(axis=1)
-    return np.asarray(largest / (1.0 + largest))
-
-
-def _spread(
-    own: FloatArray, rest: FloatArray, others: FloatArray, predicted: NDArray[np.intp]
-) -> FloatArray:
-    values = others * rest[:, np.newaxis]
-    values[np.arange(len(own)), predicted] = own
-    return values

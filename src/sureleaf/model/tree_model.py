@@ -40,13 +40,12 @@ from sureleaf.model.certificate import (
     guaranteed_table,
     no_guarantee,
 )
-from sureleaf.model.leaf_calibration import honest_accuracy, honest_concentration
+from sureleaf.model.leaf_calibration import honest_accuracy, honest_shared_rows, tree_strength
 from sureleaf.model.leaf_table import SOURCES, FittedLevels, LeafTable, RowLevels, leaf_table
 from sureleaf.model.node_levels import (
     NodeLevels,
     levels_of_accuracy,
     levels_of_counts,
-    tree_strength,
 )
 from sureleaf.model.seen_rows import EqualRows, SeenRows, telling_part
 from sureleaf.model.stability import SplitTable, Stability, split_table
@@ -116,8 +115,8 @@ class Evidence:
     - `confidence_error`: standard error of the confidence by the luck of the folds; None if it is
       not known.
     - `n_rounds`: rounds of folds that the accuracy is averaged over.
-    - `concentration`: rows by which the errors of a leaf are like those of the table
-      (`error_concentration`).
+    - `shared_rows`: rows with the table's other classes that are added to the errors of a leaf
+      (`fit_shared_rows`).
     - `stability`: how often splits and predictions recurred in trees of halves; only for cross_fit.
     - `n_updated`: rows that were counted after the fit (`sureleaf.update`): they did not grow the
       tree. Accuracy and strength include them.
@@ -128,7 +127,7 @@ class Evidence:
     strength: FloatArray | None = None
     confidence_error: FloatArray | None = None
     n_rounds: int = 1
-    concentration: float = 1.0
+    shared_rows: float = 1.0
     stability: Stability | None = None
     n_updated: float = 0.0
 
@@ -398,9 +397,9 @@ class TreeModel(DecidingModel):
             return self._paper_levels("mle")
         if evidence.source == "honest":
             accuracy, strength = honest_accuracy(self.tree, self.predicted_classes)
-            concentration = honest_concentration(self.tree, self.predicted_classes)
+            shared_rows = honest_shared_rows(self.tree, self.predicted_classes)
             evidence = replace(
-                evidence, accuracy=accuracy, strength=strength, concentration=concentration
+                evidence, accuracy=accuracy, strength=strength, shared_rows=shared_rows
             )
         return levels_of_accuracy(
             self.tree.class_counts,
@@ -408,7 +407,7 @@ class TreeModel(DecidingModel):
             self.probabilities,
             cast(FloatArray, evidence.accuracy),
             cast(FloatArray, evidence.strength),
-            concentration=evidence.concentration,
+            shared_rows=evidence.shared_rows,
             from_counts=evidence.source == "honest",
             rule=self.rule,
             confidence_error=evidence.confidence_error,
@@ -796,7 +795,7 @@ class TreeModel(DecidingModel):
             header["levels"] = {
                 "from_counts": bool(levels.from_counts),
                 "rounds": self.evidence.n_rounds,
-                "concentration": self.evidence.concentration,
+                "concentration": self.evidence.shared_rows,
             }
             if self.evidence.stability is not None:
                 header["levels"]["stability"] = self.evidence.stability.to_plain()
@@ -851,15 +850,15 @@ def _seen_later(written: Any) -> tuple[SeenRows, ...]:
 
 
 def _evidence_of_rounds(known: dict[str, Any], levels: NodeLevels) -> dict[str, Any]:
-    n_rounds, concentration = known.get("rounds"), known.get("concentration")
+    n_rounds, shared_rows = known.get("rounds"), known.get("concentration")
     if type(n_rounds) is not int or n_rounds < 1:
         raise Damaged("its levels are averaged over no rounds")
-    if not isinstance(concentration, int | float) or not 0 < concentration < np.inf:
+    if not isinstance(shared_rows, int | float) or not 0 < shared_rows < np.inf:
         raise Damaged("the concentration of its errors is not a number of rows")
     return {
         "accuracy": levels.utility if levels.accuracy is None else levels.accuracy,  # one class
         "strength": levels.trials,
         "confidence_error": levels.confidence_error,
         "n_rounds": n_rounds,
-        "concentration": float(concentration),
+        "shared_rows": float(shared_rows),
     }
