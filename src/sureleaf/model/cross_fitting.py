@@ -12,9 +12,9 @@ All rows grow the tree. What its leaves are worth on unseen rows is told by othe
 (d) All leaves are shifted so that their mean is the accuracy of the tree: `tree_accuracy`,
     `shift_to_mean`.
 (e) The accuracy of a leaf has a beta distribution with this mean, known by so many rows:
-    `node_strength`. Utility is the mean, confidence the probability that the accuracy is above a
-    tie, the interval are quantiles: `posterior_confidence` and `accuracy_limits`, which
-    `node_levels.levels_of_accuracy` puts together.
+    `node_strength`. Utility is the mean; confidence is the probability that the accuracy is above
+    a tie, `posterior_confidence`; the interval lies between two quantiles, `accuracy_limits`.
+    `node_levels.levels_of_accuracy` puts them together.
 
 One assignment of rows to folds is a matter of luck. So steps (a) to (d) are repeated in *rounds*,
 each with folds of its own, and averaged, until the luck of the folds moves no confidence by more

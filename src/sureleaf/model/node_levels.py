@@ -30,7 +30,7 @@ TOLERANCE = 2e-6
 the luck of the folds, and an exact sum takes ten times as long."""
 
 _LEAST_ROWS = 1e-9
-"""A beta distribution has more than no right, and no wrong, predictions."""
+"""Right and wrong predictions are at least so many: a beta distribution needs more than none."""
 
 
 # ---- the classes that a node does not predict ----------------------------------------------------
@@ -281,6 +281,29 @@ class NodeLevels:
         return _spread(predicted, rest, self.others, self.predicted)
 
 
+def _savings(
+    accuracy: FloatArray, others: FloatArray, decided: NDArray[np.intp], rule: CostRule
+) -> FloatArray:
+    """Return what each decision saves if its class has this probability."""
+    vectors = _spread(accuracy, 1.0 - accuracy, others, decided)
+    saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
+    return np.clip(saved, 0.0, 1.0)
+
+
+def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
+    """Rows of the predicted class, of n rows."""
+    total = counts.sum(axis=1)
+    own = counts[np.arange(len(counts)), predicted]
+    share = np.divide(own, total, out=np.zeros(len(total)), where=total > 0)
+    return np.asarray(np.minimum(share * n, n))
+
+
+def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
+    """Levels of a single class, which is always predicted correctly."""
+    one, none = np.ones(len(n)), np.zeros(len(n), dtype=bool)
+    return NodeLevels(predicted, n, one, one, one, others, n, n, True, none)
+
+
 def levels_of_accuracy(
     counts: FloatArray,
     n: FloatArray,
@@ -413,26 +436,3 @@ def levels_of_counts(
     below = loses & (n > 0)
     useful, n_tree = np.where(below, measured, useful), n_tree if of_two else None
     return NodeLevels(predicted, n, p, sure, useful, others, y, n, True, below, rule, n_tree=n_tree)
-
-
-def _savings(
-    accuracy: FloatArray, others: FloatArray, decided: NDArray[np.intp], rule: CostRule
-) -> FloatArray:
-    """Return what each decision saves if its class has this probability."""
-    vectors = _spread(accuracy, 1.0 - accuracy, others, decided)
-    saved: FloatArray = (vectors * rule.saving[:, decided].T).sum(axis=1)
-    return np.clip(saved, 0.0, 1.0)
-
-
-def _counted(counts: FloatArray, n: FloatArray, predicted: NDArray[np.intp]) -> FloatArray:
-    """Rows of the predicted class, of n rows."""
-    total = counts.sum(axis=1)
-    own = counts[np.arange(len(counts)), predicted]
-    share = np.divide(own, total, out=np.zeros(len(total)), where=total > 0)
-    return np.asarray(np.minimum(share * n, n))
-
-
-def _certain(predicted: NDArray[np.intp], n: FloatArray, others: FloatArray) -> NodeLevels:
-    """Levels of a single class, which is always predicted correctly."""
-    one, none = np.ones(len(n)), np.zeros(len(n), dtype=bool)
-    return NodeLevels(predicted, n, one, one, one, others, n, n, True, none)

@@ -42,11 +42,7 @@ from sureleaf.model.certificate import (
 )
 from sureleaf.model.leaf_calibration import honest_accuracy, honest_shared_rows, tree_strength
 from sureleaf.model.leaf_table import SOURCES, FittedLevels, LeafTable, RowLevels, leaf_table
-from sureleaf.model.node_levels import (
-    NodeLevels,
-    levels_of_accuracy,
-    levels_of_counts,
-)
+from sureleaf.model.node_levels import NodeLevels, levels_of_accuracy, levels_of_counts
 from sureleaf.model.seen_rows import EqualRows, SeenRows, telling_part
 from sureleaf.model.stability import SplitTable, Stability, split_table
 from sureleaf.model.state import (
