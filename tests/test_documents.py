@@ -91,7 +91,6 @@ def test_the_readme_compares_with_the_other_tools_and_says_no_regression() -> No
 def test_the_readme_shows_the_report_that_make_demo_writes() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     shown = re.search(r"^sureleaf (report .*)$", README, flags=re.MULTILINE)
-    assert shown is not None
     assert f"$(BIN)/sureleaf {shown.group(1)} -o demo/" in makefile
     assert f"\nsureleaf {shown.group(1)}\n" in (ROOT / "docs" / "report.md").read_text("utf-8")
 
@@ -116,7 +115,6 @@ def test_the_packages_of_the_architecture_are_those_that_import_linter_checks() 
     packages = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     layers = re.search(r"layers = \[(.*?)\]", project, flags=re.DOTALL)
-    assert layers is not None
     assert packages == re.findall(r"\"\(?(\w+)\)?\"", layers.group(1))
     source = ROOT / "src" / "sureleaf"
     for name in packages:

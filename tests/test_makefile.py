@@ -91,7 +91,6 @@ def test_an_old_compiler_is_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("few_rounds", "small_budget")
 def test_the_commands_of_the_demo_work(command_line: Any, tmp_path: Path) -> None:
     recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", MAKEFILE, flags=re.MULTILINE)
-    assert recipe is not None
     run = re.findall(r"^\t\$\(BIN\)/sureleaf (.+)$", recipe.group(1), flags=re.MULTILINE)
     suggested = re.findall(
         r"echo \".*\$\(BIN\)/sureleaf (.+)\"$", recipe.group(1), flags=re.MULTILINE

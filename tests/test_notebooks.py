@@ -16,8 +16,6 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 def notebook_pages() -> ModuleType:
     """The file that runs notebooks; `docs` is not a package."""
     spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "notebook_pages.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -5,25 +5,15 @@ import pytest
 from sureleaf import rank_columns
 from sureleaf.errors import InvalidArgumentError
 
-# The golf data of Quinlan (1986), as in Zhang (2024), Example 3.
+# The golf data of Quinlan (1986), as in Zhang (2024), Example 3, by first letters.
 GOLF = pd.DataFrame(
-    [
-        ("sunny", "hot", "high", "no", "no"),
-        ("sunny", "hot", "high", "yes", "no"),
-        ("overcast", "hot", "high", "no", "yes"),
-        ("rainy", "mild", "high", "no", "yes"),
-        ("rainy", "cool", "normal", "no", "yes"),
-        ("rainy", "cool", "normal", "yes", "no"),
-        ("overcast", "cool", "normal", "yes", "yes"),
-        ("sunny", "mild", "high", "no", "no"),
-        ("sunny", "cool", "normal", "no", "yes"),
-        ("rainy", "mild", "normal", "no", "yes"),
-        ("sunny", "mild", "normal", "yes", "yes"),
-        ("overcast", "mild", "high", "yes", "yes"),
-        ("overcast", "hot", "normal", "no", "yes"),
-        ("rainy", "mild", "high", "yes", "no"),
-    ],
-    columns=["outlook", "temperature", "humidity", "windy", "play"],
+    {
+        "outlook": list("ssorrrossrsoor"),  # sunny, overcast, rainy
+        "temperature": list("hhhmcccmcmmmhm"),  # hot, mild, cool
+        "humidity": list("hhhhnnnhnnnhnh"),  # high, normal
+        "windy": list("nynnnyynnnyyny"),
+        "play": list("nnyyynynyyyyyn"),
+    }
 )
 X, Y = GOLF.drop(columns="play"), GOLF["play"]
 

@@ -52,6 +52,7 @@ def test_what_a_coin_reaches_needs_no_rows() -> None:
         (0.75, {"confidence": 1.0}, "confidence must be below 1"),
         ((0.6, 0.9), {"utility": 0.8}, "below p_max = 0.6"),
         (0.5 + 1e-9, {"confidence": 0.95}, "more than 9007199254740991 rows"),
+        (0.3, {"utility": 0.99, "threshold": 0.3}, r"threshold = 0\.3"),
     ],
 )
 def test_an_unreachable_level_is_refused_with_its_ceiling(p, levels, said):
@@ -75,20 +76,10 @@ def test_arrays_have_nan_where_no_number_of_rows_is_enough() -> None:
         ((0.9, 0.6), {"confidence": 0.9}, "Swap its ends"),
         ((0.6, 0.7, 0.8), {"confidence": 0.9}, "got 3 numbers"),
         ((0.4, 0.7), {"confidence": 0.9}, "p_max must be from 0.5 to 1"),
+        (0.75, {"utility": 1.5}, "utility must be from 0 to 1"),
+        (0.75, {"confidence": 0.9, "threshold": 1.5}, "threshold must be"),
     ],
 )
 def test_what_cannot_be_used_is_named(p: object, levels: dict[str, float], said: str) -> None:
     with pytest.raises(InvalidArgumentError, match=said):
         sample_size(p, **levels)  # type: ignore[arg-type]
-
-
-def test_a_utility_and_a_threshold_that_cannot_be_used_are_named() -> None:
-    with pytest.raises(InvalidArgumentError, match="utility must be from 0 to 1"):
-        sample_size(0.75, utility=1.5)
-    with pytest.raises(InvalidArgumentError, match="threshold must be"):
-        sample_size(0.75, confidence=0.9, threshold=1.5)
-
-
-def test_at_its_threshold_a_node_saves_nothing_by_more_rows() -> None:
-    with pytest.raises(UnreachableLevelError, match=r"threshold = 0\.3"):
-        sample_size(0.3, utility=0.99, threshold=0.3)

@@ -107,20 +107,6 @@ def test_twins_of_large_tables_are_counted_by_a_sample(monkeypatch):
     assert (len(seen.fingerprints), seen.n_sampled, seen.n_twins) == (module.KEPT, 1000, 1000)
 
 
-def test_a_tenth_of_the_rows_of_a_fit_is_recognised_and_fresh_rows_are_not():
-    """The probabilities of errors that the module states: 3 10^-9 and 10^-6 per table."""
-    X, y = RNG.normal(size=(20_000, 2)), RNG.integers(0, 3, 20_000)
-    seen = seen_rows(rows_of(X[:10_000], y[:10_000]))
-    for start in range(0, 10_000, 1000):
-        part = slice(start, start + 1000)
-        of_fit = seen.compare(rows_of(X[part], y[part]))
-        assert of_fit.n_compared == of_fit.n_equal
-        assert not seen.is_chance(of_fit)
-    fresh = seen.compare(rows_of(X[10_000:], y[10_000:]))
-    assert 150 < fresh.n_compared < 400  # about 256
-    assert seen.is_chance(fresh)
-
-
 def test_three_equal_rows_of_few_are_more_than_chance():
     """A limit by the kept rows alone would need four."""
     seen = seen_rows(rows_of(RNG.normal(size=(5000, 2)), np.zeros(5000, dtype=int)))

@@ -126,7 +126,6 @@ def test_more_folds_are_put_together(n_folds: int) -> None:
 
 def loss_of(model: TreeClassifier, n_leaves: int) -> float:
     curve = model.size_curve_
-    assert curve is not None
     return float(curve.loss[curve.n_leaves == n_leaves][0])
 
 
@@ -143,7 +142,6 @@ def test_as_many_leaves_as_the_default_tree_has_give_it_or_a_better_one(
     limited = TreeClassifier(max_leaves=most, random_state=0).fit(X, y)
     assert 1 < limited.get_n_leaves() <= most
     settings = limited._fit.settings
-    assert settings is not None
     if settings.family == "weakest_links":
         assert loss_of(default, limited.get_n_leaves()) <= loss_of(default, most)
     assert TreeClassifier(max_leaves=most - 1, random_state=0).fit(X, y).get_n_leaves() < most
@@ -235,9 +233,7 @@ def test_the_root_is_tested_by_roots_where_folds_overfit_more() -> None:
     X = [[f"c{number}"] for number in code.tolist()]
     model = TreeClassifier(random_state=0).fit(X, y)
     assert model.tree_.n_leaves == 2
-    assert model._fit is not None
     curve = model._fit.settings.size_curve
-    assert curve is not None
     assert curve.error[-1] == pytest.approx(0.5, abs=0.03)  # of the root
     assert curve.error[-2] < 0.3
 

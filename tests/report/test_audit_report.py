@@ -31,7 +31,6 @@ def found(request: pytest.FixtureRequest) -> Audit:
 
 def sentences(document: dict[str, object]) -> dict[str, tuple[str, str]]:
     answer = document["answer"]
-    assert isinstance(answer, dict)
     return {one["topic"]: (one["tone"], one["text"]) for one in answer["sentences"]}
 
 
@@ -54,7 +53,6 @@ def test_a_page_is_whole_offline_and_draws_the_documents_numbers(found: Audit) -
     linked = re.findall(r'<li><a href="#(\w+)">', page)
     assert linked == re.findall(r'<section id="(\w+)"', page)
     embedded = re.search(r'id="document">(.*?)</script>', page)
-    assert embedded is not None
     bins = json.loads(embedded.group(1))["bins"]
     assert bins["low"] == found.bins.low.tolist()
     assert bins["stated"] == found.bins.stated.tolist()
@@ -62,7 +60,6 @@ def test_a_page_is_whole_offline_and_draws_the_documents_numbers(found: Audit) -
 
 def test_the_answer_says_what_was_found() -> None:
     found = tree_audit()
-    assert found.leaves is not None
     document = audit_document(found, Origin("diagnosis"))
     right = f"{100 * found.accuracy.value:.1f} %"
     assert document["answer"]["headline"].startswith(
@@ -108,7 +105,6 @@ def test_training_rows_are_never_called_good() -> None:
 
 def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
     found = forest_audit()
-    assert found.leaves is not None
     assert len(found.leaves) > 600
     page = render_audit(audit_document(found, Origin("diagnosis")))
     assert f"500 of {len(found.leaves)} leaves are on this page" in page
@@ -117,14 +113,8 @@ def test_of_many_leaves_the_largest_are_drawn_and_the_page_says_so() -> None:
     assert len(lines) == 500
     cells = r'<tr data-at.*?data-label="tree">(\d+).*?data-label="leaf">(\d+)</td>'
     drawn = [(int(tree), int(leaf)) for tree, leaf in re.findall(cells, table)]
-    assert found.leaves.tree is not None
-    rows = dict(
-        zip(
-            zip(found.leaves.tree.tolist(), found.leaves.leaf.tolist(), strict=True),
-            found.leaves.n.tolist(),
-            strict=True,
-        )
-    )
+    leaves = zip(found.leaves.tree.tolist(), found.leaves.leaf.tolist(), strict=True)
+    rows = dict(zip(leaves, found.leaves.n.tolist(), strict=True))
     others = [n for leaf, n in rows.items() if leaf not in set(drawn)]
     assert min(rows[leaf] for leaf in drawn) >= max(others)
 
@@ -178,14 +168,12 @@ def test_an_audit_at_costs_says_nothing_about_majorities_or_accuracy() -> None:
     X, y = rows_of_two_leaves()
     tree = sureleaf.TreeClassifier(cost=COST, levels_from="training", random_state=0).fit(X, y)
     found = audit(tree, X - 0.1, y, rows="unseen")
-    assert found.leaves is not None
     assert found.leaves.prediction.tolist() == [0, 1]
     assert found.leaves.counts[1].tolist() == [2497, 567]
     assert not found.leaves.flagged.any()
     assert found.leaves.cost == pytest.approx([0.1, 2497 / 3064])
     document = audit_document(found, Origin("y"))
     told = sentences(document)
-    assert found.cost is not None
     paid = (5 * 20 + 2497) / 4064
     assert found.cost.value == pytest.approx(paid)
     assert document["answer"]["headline"].startswith(
@@ -213,8 +201,6 @@ def test_costs_that_are_given_are_those_of_every_sentence_and_flag() -> None:
     X, y = rows_of_two_leaves()
     model = DecisionTreeClassifier(max_depth=1).fit(np.tile(X, (2, 1)), np.tile(y, 2))
     plain, found = (audit(model, X, y, cost=cost) for cost in (None, COST))
-    assert plain.leaves is not None
-    assert found.leaves is not None
     assert plain.leaves.flagged.tolist() == [False, False]
     assert found.leaves.flagged.tolist() == [False, True]
     assert found.leaves.confidence[1] < 0.01
@@ -224,7 +210,6 @@ def test_costs_that_are_given_are_those_of_every_sentence_and_flag() -> None:
     assert "another decision is cheaper for its rows" in told["groups"][1]
     assert found.measures.measure[0] == "cost"
     equal = audit(model, X, y, cost=[[0, 3], [3, 0]])
-    assert equal.leaves is not None
     assert equal.leaves.confidence.tolist() == plain.leaves.confidence.tolist()
     assert equal.utility == plain.utility
 
@@ -239,7 +224,6 @@ def test_a_forest_at_costs_is_described_by_what_its_trees_cost() -> None:
         np.where(tree.predict(X[1::2]) == truth, 0, np.where(truth == 1, 5, 1)).mean()
         for tree in forest.estimators_
     ]
-    assert found.trees is not None
     assert found.trees.cost == pytest.approx(costs)
     assert f"alone costs {np.mean(costs):.3f} per row on average" in told["trees"][1]
 

@@ -97,7 +97,6 @@ def test_at_costs_every_model_decides_by_them_and_each_constant_is_compared() ->
     assert set(by_name) >= {"always <bad>", "always good & fine", "size chosen with margin 0"}
     assert set(by_name["always <bad>"].prediction.tolist()) == {0}
     bagged = by_name["bagged trees"]
-    assert bagged.probabilities is not None
     expected = bagged.probabilities @ np.array(cost)
     np.testing.assert_array_equal(bagged.prediction, expected.argmin(axis=1))
     share = np.mean(y == "<bad>")
