@@ -7,14 +7,6 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.stats import beta
 
-__all__ = [
-    "conformal_p_value",
-    "holm_rejects",
-    "is_cheapest_for_all",
-    "tail",
-    "two_cell_outcomes",
-]
-
 
 def conformal_p_value(counts, cell, code, per):
     """Write every row down, add the new one, and compare the fit of rows one by one."""

@@ -4,8 +4,6 @@ from itertools import permutations
 
 import numpy as np
 
-__all__ = ["recurs"]
-
 
 def recurs(tree, path, node, other, other_path, same):
     """Follow every row of a node through the other tree; `path[row]` are its nodes."""

@@ -39,23 +39,21 @@ def test_a_table_of_many_rows_keeps_within_its_memory(monkeypatch: pytest.Monkey
     assert max_categories(table) == 10
 
 
-def evaluated(tree: TreeClassifier, **options: Any) -> tuple[Any, Any, TreeClassifier]:
+def evaluated(
+    tree: TreeClassifier, *, repeats: int = 1, **options: Any
+) -> tuple[Any, Any, TreeClassifier]:
     X, y = mixed()
     request = ReportRequest(X, y, tree=tree, n_jobs=1, **options)
-    table, budget = read_table(X), Budget(3, 1, 3, 2, 10)
-    fitted = clone(tree).set_params(random_state=0).fit(table, y)
+    table, budget = read_table(X), Budget(3, repeats, 3, 2, 10)
+    fitted = clone(tree).set_params(random_state=request.seed).fit(table, y)
     models, sizes = evaluate_models(request, table, fitted, "<bad>", budget, lambda stage: None)
     return models, sizes, fitted
 
 
 def test_one_cross_validation_evaluates_the_tree_and_every_other_size_as_max_leaves_does() -> None:
     X, y = mixed()
-    request = ReportRequest(X, y, tree=TreeClassifier(), n_jobs=1, seed=3)
     table = read_table(X)
-    fitted = TreeClassifier(random_state=3).fit(table, y)
-    models, sizes = evaluate_models(
-        request, table, fitted, "<bad>", Budget(3, 2, 3, 2, 10), lambda stage: None
-    )
+    models, sizes, _ = evaluated(TreeClassifier(), repeats=2, seed=3)
     by_name = {model.name: model for model in models}
     options: dict[str, Any] = {"design": KFold(3, repeats=2), "random_state": 3}
     for name, margin in (("this tree", 0.01), ("size chosen with margin 0", 0.0)):
