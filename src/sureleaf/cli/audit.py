@@ -13,9 +13,9 @@ from sureleaf.cli.output import repeat_command, sha256, show, show_json
 from sureleaf.errors import InvalidArgumentError, TrainingRowsWarning
 
 if TYPE_CHECKING:
-    from sureleaf.auditing import Audit, Subgroups, Where
     from sureleaf.commands.question import Question
-    from sureleaf.report.audit_report import AuditAnswer
+
+_ADVICE = "If these are its training rows, give --rows training."
 
 
 @options.with_options(
@@ -86,7 +86,10 @@ def audit(
     - sureleaf audit booster.txt data.csv --target class --classes "no,yes"
     - sureleaf audit model.sureleaf folder-of-parquet --target class
     """
+    from rich.text import Text
+
     from sureleaf import auditing
+    from sureleaf.commands import terminal
     from sureleaf.report.audit_report import audit_answer, audit_document, write_audit
     from sureleaf.report.request import Origin
 
@@ -99,7 +102,7 @@ def audit(
     question, known = read(data, target, loaded[0], table)
     settings = {
         "classes": None if labels is None else options.read_class_list(labels, known),
-        "cost": None if classes.cost is None else options.read_cost(classes.cost, known),
+        "cost": options.read_cost(classes.cost, known),
         "positive": options.read_label(classes.positive, known),
         "sample_weight": question.weights,
         "groups": question.groups,
@@ -130,39 +133,19 @@ def audit(
     if output is not None:
         write_audit(document, output)
     answer = audit_answer(result, target, where=segments, comparison=comparison)
+    advice = [_ADVICE] if result.looks_seen else []
     if as_json:
-        advice = f" {_ADVICE}" if result.looks_seen else ""
         for sentence in answer.sentences:
             if sentence.topic in ("training", "remark"):
-                typer.echo(f"sureleaf: note: {sentence.text}{advice}", err=True)
+                note = " ".join([sentence.text, *advice])
+                typer.echo(f"sureleaf: note: {note}", err=True)
         show_json(dict(document))
-    else:
-        _show(result, answer, segments, subgroups, n_left_out, output)
-
-
-def _show(
-    result: "Audit",
-    answer: "AuditAnswer",
-    segments: "Where | None",
-    subgroups: "Subgroups | None",
-    n_left_out: int,
-    page: Path | None,
-) -> None:
-    from rich.text import Text
-
-    from sureleaf.commands.terminal import show_audit, show_subgroups, show_where
-
-    seen = [_ADVICE] if result.looks_seen else []
-    show(*show_audit(result, answer), *seen, *options.unlabelled_note(n_left_out))
-    if segments is not None:
-        show("", *show_where(segments))
-    if subgroups is not None:
-        show("", *show_subgroups(subgroups, result.level))
-    if page is not None:
-        show("", Text(f"Page: {page}"))
-
-
-_ADVICE = "If these are its training rows, give --rows training."
+        return
+    shown = [*terminal.show_audit(result, answer), *advice, *options.unlabelled_note(n_left_out)]
+    shown += [] if segments is None else ["", *terminal.show_where(segments)]
+    shown += [] if subgroups is None else ["", *terminal.show_subgroups(subgroups, result.level)]
+    shown += [] if output is None else ["", Text(f"Page: {output}")]
+    show(*shown)
 
 
 def _read_in_memory(

@@ -14,9 +14,7 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.formatting import count_of
 
 if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
     from sureleaf.comparison import Comparison
-    from sureleaf.evaluation.designs import Design
     from sureleaf.evaluation.evaluation import Evaluation
 
 _RESULT_OPTIONS = frozenset({"paths", "measure", "margin", "level", "as_json"})
@@ -51,8 +49,8 @@ def compare(
     context: typer.Context,
     paths: list[Path],
     classes: options.Classes,
-    design: "Design",
-    tree: "TreeOptions",
+    design: "options.Design",
+    tree: "options.TreeOptions",
     table: options.TableOptions,
     targets: list[str] | None = None,
     models: list[str] | None = None,
@@ -137,7 +135,7 @@ def _evaluate_all(
     table: options.TableOptions,
     path: Path,
     target: str,
-    tree: "TreeOptions",
+    tree: "options.TreeOptions",
     models: list[str],
     classes: options.Classes,
     decides_by_cost: bool,
@@ -265,7 +263,7 @@ def _compare_reports(
         new,
         question.X,
         question.y,
-        cost=None if cost is None else options.read_cost(cost, question.y),
+        cost=options.read_cost(cost, question.y),
         groups=question.groups,
         sample_weight=question.weights,
         **choices,

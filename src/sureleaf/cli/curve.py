@@ -8,7 +8,6 @@ from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
     from sureleaf.evaluation.learning_curves import Schedule
 
 
@@ -26,7 +25,7 @@ def curve(
     data: options.Data,
     target: options.Target,
     classes: options.Classes,
-    tree: "TreeOptions",
+    tree: "options.TreeOptions",
     table: options.TableOptions,
     model: options.ModelName = None,
     measure: options.MeasureName = None,

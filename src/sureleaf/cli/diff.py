@@ -66,7 +66,7 @@ def diff(
         X, y, n_left_out = question.X, question.y, question.n_left_out
     elif data is not None:
         X = read_file(data, csv=table.csv)
-    costs = None if cost is None else options.read_cost(cost, trees[0].classes_)
+    costs = options.read_cost(cost, trees[0].classes_)
     found = compare_rules(trees[0], trees[1], X, y, costs, margin=margin)
     document = found.to_dict()
     if output is not None:

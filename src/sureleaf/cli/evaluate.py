@@ -1,16 +1,12 @@
 """``sureleaf evaluate``: evaluate a classifier on unseen rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
-    from sureleaf.evaluation.designs import Design
 
 
 @options.with_options(
@@ -24,8 +20,8 @@ def evaluate(
     data: options.Data,
     target: options.Target,
     classes: options.Classes,
-    design: "Design",
-    tree: "TreeOptions",
+    design: "options.Design",
+    tree: "options.TreeOptions",
     table: options.TableOptions,
     model: options.ModelName = None,
     level: options.IntervalLevel = 0.95,

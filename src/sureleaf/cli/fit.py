@@ -1,15 +1,12 @@
 """``sureleaf fit``: fit a tree to a table and save it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
 
 
 @options.with_options(
@@ -21,7 +18,7 @@ def fit(
     data: options.Data,
     target: options.Target,
     output: Path,
-    tree: "TreeOptions",
+    tree: "options.TreeOptions",
     table: options.TableOptions,
     cost: options.TreeCost = None,
     seed: options.Seed = 0,
@@ -49,8 +46,7 @@ def fit(
         )
 
     def unfitted(y: Any) -> Any:
-        costs = None if cost is None else options.read_cost(cost, y)
-        return tree.make(cost=costs, n_jobs=jobs, random_state=seed)
+        return tree.make(cost=options.read_cost(cost, y), n_jobs=jobs, random_state=seed)
 
     if data.is_dir() or memory is not None:
         if tree.bagged is not None:

@@ -1,8 +1,8 @@
 """``sureleaf leaves``: the leaves of a tree, and how sure each one is."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,9 +10,6 @@ from sureleaf.cli import options
 from sureleaf.cli.options import option
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
 
 SHOWN_LEAVES = 20
 
@@ -45,7 +42,7 @@ _AT_COSTS = (
 )
 def leaves(
     data: Path,
-    tree: "TreeOptions",
+    tree: "options.TreeOptions",
     table: options.TableOptions,
     target: options.TableTarget = None,
     confidence: options.Confidence = 0.95,
@@ -90,53 +87,38 @@ def leaves(
         if guarantee is not None:
             parameters = {"levels_from": "honest"} | tree.parameters
             tree = replace(tree, parameters=parameters)
-        costs = None if cost is None else options.read_cost(cost, question.y)
-        model = tree.make(cost=costs, random_state=0)
+        model = tree.make(cost=options.read_cost(cost, question.y), random_state=0)
         model.fit(question.X, question.y)
         n_left_out = question.n_left_out
     levels = {"level": level, "confidence": confidence, "utility": utility}
     most = None if every else SHOWN_LEAVES
+    at_costs = model.model_.rule is not None
     if guarantee is not None:
-        _show_guaranteed(model, guarantee, levels, most, n_left_out, as_json=as_json)
-        return
-    leaf_table = model.leaves(**levels, method=method)
-    if as_json:
-        show_json(json_values.leaf_values(model, leaf_table))
+        options.check_held_out(
+            model,
+            "--guarantee",
+            "Fit it with --levels-from honest, which sets half of the rows aside.",
+        )
+        found = model.leaves(**levels, guarantee=guarantee)
+        of_all = (model.model_.held_out.n_grown, level, confidence)
+        if as_json:
+            show_json(json_values.guaranteed_values(model, found, *of_all))
+            return
+        text = terminal.show_guaranteed(found, *of_all, most=most, at_costs=at_costs)
     else:
-        text = terminal.show_leaves(model, leaf_table, level, most)
-        rule = model.model_.rule
-        show(*text, *([] if rule is None else [_AT_COSTS]), *options.unlabelled_note(n_left_out))
+        found = model.leaves(**levels, method=method)
+        if as_json:
+            show_json(json_values.leaf_values(model, found))
+            return
+        explained = [_AT_COSTS] if at_costs else []
+        text = itertools.chain(terminal.show_leaves(model, found, level, most), explained)
+    show(*text, *options.unlabelled_note(n_left_out))
 
 
-def _refuse_options_of_tables(tree: "TreeOptions", file: str, **others: object) -> None:
+def _refuse_options_of_tables(tree: "options.TreeOptions", file: str, **others: object) -> None:
     """Raise an error for an option of a table or of growing a tree beside a fitted model."""
     reason = f"goes with a table; {file} is a fitted model. Leave it out."
     tree.refuse(reason)
     for name, value in others.items():
         if value:
             raise InvalidArgumentError(f"--{name} {reason}")
-
-
-def _show_guaranteed(
-    model: Any,
-    guarantee: str,
-    levels: dict[str, Any],
-    most: int | None,
-    n_left_out: int,
-    *,
-    as_json: bool,
-) -> None:
-    """Show what held-out rows prove about all leaves at once."""
-    from sureleaf.commands import json_values, terminal
-
-    options.check_held_out(
-        model, "--guarantee", "Fit it with --levels-from honest, which sets half of the rows aside."
-    )
-    leaf_table = model.leaves(**levels, guarantee=guarantee)
-    of_all = (model.model_.held_out.n_grown, levels["level"], levels["confidence"])
-    if as_json:
-        show_json(json_values.guaranteed_values(model, leaf_table, *of_all))
-        return
-    at_costs = model.model_.rule is not None
-    text = terminal.show_guaranteed(leaf_table, *of_all, most=most, at_costs=at_costs)
-    show(*text, *options.unlabelled_note(n_left_out))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import typer
 from typer.models import OptionInfo
@@ -17,9 +17,9 @@ from sureleaf.cli.output import complete_choices
 from sureleaf.errors import InvalidArgumentError, suggestion
 
 if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
+    from sureleaf.commands.learners import TreeOptions as TreeOptions
     from sureleaf.commands.question import Question
-    from sureleaf.evaluation.designs import Design
+    from sureleaf.evaluation.designs import Design as Design
     from sureleaf.files import CsvFormat
     from sureleaf.scale import SourceRows
 
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 class OptionGroup(NamedTuple):
     """Options that a command takes as one argument: their types by name, and what is made of them.
 
-    An option that is not given is None.
+    An option that is not given is None. `panel` is where the help shows them.
     """
 
     options: dict[str, Any]
     collect: Callable[..., Any]
+    panel: str | None = None
 
 
 def with_options(**declared: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -61,7 +62,12 @@ def with_options(**declared: Any) -> Callable[[Callable[..., None]], Callable[..
             if one.name not in groups
         ]
         added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=one)
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[get_args(one)[0], _named(get_args(one)[1], name, group.panel)],
+            )
             for group in groups.values()
             for name, one in group.options.items()
         ]
@@ -73,14 +79,20 @@ def with_options(**declared: Any) -> Callable[[Callable[..., None]], Callable[..
     return decorate
 
 
-def _named(info: Any, parameter: str) -> Any:
+def _named(info: Any, parameter: str, panel: str | None = None) -> Any:
     """Return a declaration whose option has the name of its parameter, if it has no long name."""
-    names = info.param_decls or ()
-    if not isinstance(info, OptionInfo) or any(name.startswith("--") for name in names):
+    if not isinstance(info, OptionInfo):
         return info
-    named = copy.copy(info)
-    named.param_decls = (f"--{parameter.replace('_', '-')}", *names)
+    named, names = copy.copy(info), tuple(info.param_decls or ())
+    if not any(name.startswith("--") for name in names):
+        named.param_decls = (f"--{parameter.replace('_', '-')}", *names)
+    named.rich_help_panel = panel or info.rich_help_panel
     return named
+
+
+def optional(kind: Any, help: str, *names: str, **more: Any) -> Any:
+    """Return the type of an option of a group."""
+    return Annotated[kind | None, option(help, *names, **more)]
 
 
 def option(
@@ -114,9 +126,9 @@ def choice(what: str, given: str, choices: Iterable[str]) -> str:
 _TABLE, _TREE, _EVALUATION, _RUN = "The table", "The tree", "The evaluation", "The run"
 
 
-def column(help: str, *names: str, panel: str | None = None) -> Any:
+def column(help: str, *names: str, **more: Any) -> Any:
     """Return an option whose value is the name of a column."""
-    return option(help, *names, metavar="COLUMN", panel=panel)
+    return option(help, *names, metavar="COLUMN", **more)
 
 
 Data = Annotated[
@@ -141,28 +153,25 @@ _CSV_EXAMPLES = (
 )
 
 _TABLE_OPTIONS: dict[str, Any] = {
-    "group": Annotated[str | None, column("Rows of one group stay together.", panel=_TABLE)],
-    "weight": Annotated[str | None, column("Weights of the rows.", panel=_TABLE)],
-    "drop": Annotated[
-        list[str] | None,
-        column(
-            "To leave out, such as a row number; may be repeated.", "--drop", "--id", panel=_TABLE
-        ),
-    ],
-    "categorical": Annotated[
-        list[str] | None,
-        column("Numbers that are categories, such as codes; may be repeated.", panel=_TABLE),
-    ],
-    "csv": Annotated[
-        list[str] | None,
-        option(
-            "How a CSV file is written, where it is not detected: delimiter=semicolon, "
-            "encoding=windows-1252, decimal=comma, thousands=point, missing=?; may be repeated.",
-            metavar="KEY=VALUE",
-            words=_CSV_EXAMPLES,
-            panel=_TABLE,
-        ),
-    ],
+    "group": optional(str, "Rows of one group stay together.", metavar="COLUMN"),
+    "weight": optional(str, "Weights of the rows.", metavar="COLUMN"),
+    "drop": optional(
+        list[str],
+        "To leave out, such as a row number; may be repeated.",
+        "--drop",
+        "--id",
+        metavar="COLUMN",
+    ),
+    "categorical": optional(
+        list[str], "Numbers that are categories, such as codes; may be repeated.", metavar="COLUMN"
+    ),
+    "csv": optional(
+        list[str],
+        "How a CSV file is written, where it is not detected: delimiter=semicolon, "
+        "encoding=windows-1252, decimal=comma, thousands=point, missing=?; may be repeated.",
+        metavar="KEY=VALUE",
+        words=_CSV_EXAMPLES,
+    ),
 }
 
 
@@ -228,7 +237,8 @@ def table_options(*names: str) -> OptionGroup:
         }
         return TableOptions(read_csv_format(csv or ()), **given)
 
-    return OptionGroup({name: _TABLE_OPTIONS[name] for name in names or _TABLE_OPTIONS}, collect)
+    chosen = {name: _TABLE_OPTIONS[name] for name in names or _TABLE_OPTIONS}
+    return OptionGroup(chosen, collect, _TABLE)
 
 
 def read_csv_format(settings: Iterable[str]) -> "CsvFormat":
@@ -303,46 +313,33 @@ def _complete_tree(incomplete: str) -> list[str]:
 
 
 _TREE_OPTIONS: dict[str, Any] = {
-    "tree": Annotated[
-        list[str] | None,
-        option(
-            "c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as pruning=none: any "
-            "parameter of TreeClassifier; may be repeated.",
-            metavar="NAME",
-            autocompletion=_complete_tree,
-            panel=_TREE,
-        ),
-    ],
-    "max_leaves": Annotated[
-        int | None,
-        option("Largest number of leaves: the best such tree.", default="no limit", panel=_TREE),
-    ],
-    "margin": Annotated[
-        float | None,
-        option(
-            "Accuracy that may be given up for a smaller tree.",
-            default="0.01; with --max-leaves: 0",
-            panel=_TREE,
-        ),
-    ],
-    "levels_from": Annotated[
-        str | None,
-        option(
-            "Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
-            "allows guarantees) or training.",
-            default="cross_fit",
-            words=("cross_fit", "honest", "training"),
-            panel=_TREE,
-        ),
-    ],
-    "bagged": Annotated[
-        int | None,
-        option(
-            "Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
-            metavar="TREES",
-            panel=_TREE,
-        ),
-    ],
+    "tree": optional(
+        list[str],
+        "c45 for the tree that C4.5 grows, or PARAMETER=VALUE, such as pruning=none: any "
+        "parameter of TreeClassifier; may be repeated.",
+        metavar="NAME",
+        autocompletion=_complete_tree,
+    ),
+    "max_leaves": optional(
+        int, "Largest number of leaves: the best such tree.", default="no limit"
+    ),
+    "margin": optional(
+        float,
+        "Accuracy that may be given up for a smaller tree.",
+        default="0.01; with --max-leaves: 0",
+    ),
+    "levels_from": optional(
+        str,
+        "Rows that levels come from: cross_fit, honest (half of the rows are set aside, which "
+        "allows guarantees) or training.",
+        default="cross_fit",
+        words=("cross_fit", "honest", "training"),
+    ),
+    "bagged": optional(
+        int,
+        "Number of fully grown trees on bootstrap samples (a forest), instead of one tree.",
+        metavar="TREES",
+    ),
 }
 
 
@@ -354,7 +351,8 @@ def tree_options(*names: str) -> OptionGroup:
 
         return read_tree_options(tree or (), **given)
 
-    return OptionGroup({name: _TREE_OPTIONS[name] for name in ("tree", *names)}, collect)
+    chosen = {name: _TREE_OPTIONS[name] for name in ("tree", *names)}
+    return OptionGroup(chosen, collect, _TREE)
 
 
 def evaluated_model(name: str | None, tree: "TreeOptions", X: Any) -> Any:
@@ -430,14 +428,14 @@ class Classes:
         """Return what the functions of the library take of a table besides X and y."""
         return {
             "positive": read_label(self.positive, question.y),
-            "cost": None if self.cost is None else read_cost(self.cost, question.y),
+            "cost": read_cost(self.cost, question.y),
             "groups": question.groups,
             "sample_weight": question.weights,
         }
 
 
 def _classes(default: str) -> OptionGroup:
-    positive = Annotated[str | None, option("The positive class.", default=default)]
+    positive = optional(str, "The positive class.", default=default)
     return OptionGroup({"positive": positive, "cost": Cost}, Classes)
 
 
@@ -481,11 +479,13 @@ def _labels_by_text(y: Any) -> dict[str, Any]:
     return {str(label): label for label in dict.fromkeys(y.tolist())}
 
 
-def read_cost(text: str, y: Any = None) -> list[list[float]]:
+def read_cost(text: str | None, y: Any = None) -> list[list[float]] | None:
     """Return the cost matrix in a text ("0,5;1,0" or JSON), or in a file that holds such a text.
 
-    Without labels, its size is not checked here.
+    Without labels, its size is not checked here. None stays None: no costs are given.
     """
+    if text is None:
+        return None
     path = Path(text)
     try:
         if path.is_file():
@@ -575,30 +575,22 @@ def read_design(
 
 DESIGN = OptionGroup(
     {
-        "design": Annotated[
-            str | None,
-            option(
-                "kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap; holdout=0.2 "
-                "tests on a fifth of the rows.",
-                default="kfold",
-                words=_DESIGNS,
-                panel=_EVALUATION,
-            ),
-        ],
-        "folds": Annotated[
-            int | None,
-            option("Number of folds of kfold.", default=str(_DEFAULT_FOLDS), panel=_EVALUATION),
-        ],
-        "repeats": Annotated[
-            int | None,
-            option(
-                "Number of repeats of kfold and repeated, or of bootstrap samples.",
-                default="1 for kfold, 10 for repeated, 200 for bootstrap",
-                panel=_EVALUATION,
-            ),
-        ],
+        "design": optional(
+            str,
+            "kfold, holdout, repeated (hold-outs), leave-one-out or bootstrap; holdout=0.2 "
+            "tests on a fifth of the rows.",
+            default="kfold",
+            words=_DESIGNS,
+        ),
+        "folds": optional(int, "Number of folds of kfold.", default=str(_DEFAULT_FOLDS)),
+        "repeats": optional(
+            int,
+            "Number of repeats of kfold and repeated, or of bootstrap samples.",
+            default="1 for kfold, 10 for repeated, 200 for bootstrap",
+        ),
     },
     read_design,
+    _EVALUATION,
 )
 
 # ---- running and output ------------------------------------------------------------------------

@@ -1,105 +1,80 @@
 """``sureleaf plan``: how many rows a node needs, and how many test rows an evaluation."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from sureleaf.cli import options
+from sureleaf.cli.options import optional
 from sureleaf.cli.output import show, show_json
 from sureleaf.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sureleaf.commands.plan import Plan, SplitsPlan
+    from sureleaf.commands.plan import Plan
     from sureleaf.levels.competing_splits import CandidateSplit
 
 
-class Setting(NamedTuple):
-    """An option as data: what it sets, its type and its help."""
+_TEST = ("half_width", "difference")
 
-    name: str
-    kind: type
-    help: str
-    default: str = ""
-    short: str = ""
-    metavar: str | None = None
-
-
-def _given(settings: Iterable[Setting]) -> options.OptionGroup:
-    """Return the options that a plan takes as a dict."""
-
-    def option(one: Setting) -> Any:
-        names = [f"--{one.name.replace('_', '-')}", *([one.short] if one.short else [])]
-        shown = one.default or False
-        return typer.Option(*names, help=one.help, metavar=one.metavar, show_default=shown)
-
-    types = {one.name: Annotated[one.kind | None, option(one)] for one in settings}
-    return options.OptionGroup(types, dict)
-
-
-_NODE, _TEST = ("p_max",), ("half_width", "difference")
-
-_QUESTIONS = (
-    Setting(
-        "p_max",
+_QUESTIONS = {
+    "p_max": optional(
         str,
         "Probability of the more probable class of a node, from 0.5 to 1, or a range; with costs, "
         "of the class that is decided for above the threshold, from 0 to 1.",
         metavar="P[:P]",
     ),
-    Setting(
-        "split",
+    "split": optional(
         list[str],
         "Compare a split of a node with no split, by rows: share (or rows) and p_max of each of "
-        "its nodes. "
-        "May be repeated; with --p-max, that of the node.",
+        "its nodes. May be repeated; with --p-max, that of the node.",
         metavar="SHARE:P,...",
     ),
-    Setting("half_width", float, "Plan test rows for an interval of this half-width."),
-    Setting(
-        "difference", float, "Plan test rows to detect this difference between two error rates."
+    "half_width": optional(float, "Plan test rows for an interval of this half-width."),
+    "difference": optional(
+        float, "Plan test rows to detect this difference between two error rates."
     ),
-)
-
-_DETAILS = {
-    Setting(
-        "confidence",
+}
+_NODE_DETAILS = {
+    "confidence": optional(
         float,
         "Required probability that the majority class of the rows is the more probable class.",
-        "0.95 if no other goal is given",
-        short="-c",
-    ): _NODE,
-    Setting(
-        "utility", float, "Required probability of predicting the next row correctly.", short="-u"
-    ): _NODE,
-    Setting(
-        "cost",
+        "-c",
+        default="0.95 if no other goal is given",
+    ),
+    "utility": optional(float, "Required probability of predicting the next row correctly.", "-u"),
+    "cost": optional(
         str,
         "Costs of the decision between two classes, one row per actual class: '0,1;5,0'. --p-max "
         "is then the probability of the second class.",
         metavar="ROWS|FILE",
-    ): _NODE,
-    Setting("rows", int, "Show the levels of a node with this many rows.", short="-n"): _NODE,
-    Setting("bias", float, "Largest allowed bias of an estimate of p_max, such as 0.01."): _NODE,
-    Setting(
-        "rate", float, "Expected error rate; the lower one of two.", "the one that needs most rows"
-    ): _TEST,
-    Setting(
-        "discordance",
+    ),
+    "rows": optional(int, "Show the levels of a node with this many rows.", "-n"),
+    "bias": optional(float, "Largest allowed bias of an estimate of p_max, such as 0.01."),
+}
+_TEST_DETAILS = {
+    "rate": optional(
+        float, "Expected error rate; the lower one of two.", default="the one that needs most rows"
+    ),
+    "discordance": optional(
         float,
         "Share of rows that only one of the two models predicts correctly.",
-        "as for independent errors",
-    ): ("difference",),
-    Setting("independent", bool, "Each of the two models has its own test rows."): ("difference",),
-    Setting("power", float, "Probability of detecting the difference.", "0.8"): ("difference",),
-    Setting("level", float, "Level of the interval and the test.", "0.95"): _TEST,
+        default="as for independent errors",
+    ),
+    "independent": optional(bool, "Each of the two models has its own test rows."),
+    "power": optional(float, "Probability of detecting the difference.", default="0.8"),
+    "level": optional(float, "Level of the interval and the test.", default="0.95"),
 }
-"""The details of a question, with the questions that read them."""
+_READ_BY = {
+    **dict.fromkeys(_NODE_DETAILS, ("p_max",)),
+    **dict.fromkeys(_TEST_DETAILS, ("difference",)),
+    **dict.fromkeys(("rate", "level"), _TEST),
+}
+"""The questions that read a detail."""
 
 
-@options.with_options(given=_given([*_QUESTIONS, *_DETAILS]))
+@options.with_options(given=options.OptionGroup(_QUESTIONS | _NODE_DETAILS | _TEST_DETAILS, dict))
 def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson = False) -> None:
     """Compute how many rows a node needs for a level, or how many a test set needs.
 
@@ -119,26 +94,18 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
     _refuse_unused(given, context.args)
     shown: list[RenderableType] = []
     plain: dict[str, object] = {}
-    if given.get("split"):
-        splits = _plan_splits(given, context.args)
-        shown += [
-            "Utility, and in brackets confidence, by the rows of the node: (11) and (10).",
-            planning.splits_table(splits),
-            splits.of_no_split(),
-            f"[bold]{splits.answer()}[/bold]",
-            *filter(None, [splits.crossings_in_words()]),
-        ]
-        plain["splits"] = splits.to_dict()
-    if "p_max" in given and "split" not in given:
+    if "split" in given:
+        plain["splits"] = splits = _plan_splits(given, context.args)
+        shown += planning.show_splits(splits)
+    elif "p_max" in given:
         node = _plan_node(given, context.args)
-        shown += [*planning.plan_tables(node), f"[bold]{node.answer()}[/bold]"]
-        shown += [_ASSUMED] if node.levels and "cost" not in given else []
-        plain |= node.to_dict()
+        shown += planning.show_node(node)
+        shown += [_ASSUMED] if node["levels"] and "cost" not in given else []
+        plain |= node
     if given.keys().isdisjoint(("p_max", "split")) or not given.keys().isdisjoint(_TEST):
-        names = (*_TEST, "rate", "discordance", "independent", "power", "level")
-        test = planning.plan_rows(**_chosen(given, *names))
-        shown += [planning.rows_table(test), f"[bold]{test.answer()}[/bold]"]
-        plain["test_rows"] = test.to_dict()
+        test = planning.plan_rows(**_chosen(given, *_TEST, *_TEST_DETAILS))
+        shown += planning.show_rows(test)
+        plain["test_rows"] = test
     if as_json:
         show_json(plain)
     else:
@@ -157,7 +124,7 @@ def _plan_node(given: dict[str, Any], words: list[str]) -> "Plan":
     return make_plan(p_max, threshold=_read_threshold(given.get("cost")), **goals)
 
 
-def _plan_splits(given: dict[str, Any], words: list[str]) -> "SplitsPlan":
+def _plan_splits(given: dict[str, Any], words: list[str]) -> "Plan":
     from sureleaf.commands.plan import plan_splits
 
     texts = given["split"]
@@ -202,16 +169,16 @@ def _read_split(text: str) -> "CandidateSplit":
 
 def _refuse_unused(given: dict[str, Any], words: list[str]) -> None:
     """Raise an error for an option or a word that no given question reads."""
-    asked = [one.name for one in _QUESTIONS if one.name in given]
+    asked = [name for name in _QUESTIONS if name in given]
     if words and "p_max" not in asked:
         raise InvalidArgumentError(
             f"a number without an option must be the second end of --p-max; got {words[0]!r}. "
             "Leave it out."
         )
-    for detail, questions in _DETAILS.items():
-        if asked and detail.name in given and set(asked).isdisjoint(questions):
+    for detail, questions in _READ_BY.items():
+        if asked and detail in given and set(asked).isdisjoint(questions):
             raise InvalidArgumentError(
-                f"{_option(detail.name)} must go with {' or '.join(map(_option, questions))}; got "
+                f"{_option(detail)} must go with {' or '.join(map(_option, questions))}; got "
                 f"{' and '.join(map(_option, asked))}, which "
                 f"{'does' if len(asked) == 1 else 'do'} not read it. Leave it out."
             )
@@ -223,13 +190,12 @@ def _option(name: str) -> str:
 
 def _read_threshold(cost: str | None) -> float:
     """Return the cost threshold of a cost matrix of two classes."""
-    if cost is None:
-        return 0.5
     import numpy as np
 
     from sureleaf.levels.decisions import cost_rule
 
-    return cost_rule(options.read_cost(cost, np.array([0, 1]))).threshold
+    costs = options.read_cost(cost, np.array([0, 1]))
+    return 0.5 if costs is None else cost_rule(costs).threshold
 
 
 def _read_range(text: str) -> tuple[float, float]:

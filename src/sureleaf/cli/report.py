@@ -15,7 +15,6 @@ from sureleaf.errors import InvalidArgumentError
 from sureleaf.progress import ProgressBar, progress_enabled
 
 if TYPE_CHECKING:
-    from sureleaf.commands.learners import TreeOptions
     from sureleaf.report.request import Progress
 
 
@@ -51,7 +50,7 @@ def report(
     data: options.Data,
     target: options.Target,
     classes: options.Classes,
-    tree: "TreeOptions",
+    tree: "options.TreeOptions",
     table: options.TableOptions,
     output: Path | None = None,
     as_json: Path | None = None,
@@ -126,7 +125,7 @@ def report(
         _show(result, question.n_left_out, page, as_json, save_model)
 
 
-def _tree(model: str | None, tree: "TreeOptions", X: Any) -> Any:
+def _tree(model: str | None, tree: "options.TreeOptions", X: Any) -> Any:
     """Return the tree to report on: a saved one, the one that is named, or that of the options."""
     from sureleaf.commands.predictions import is_model, load_tree
 

@@ -37,8 +37,8 @@ def watch(
     """Say for every leaf of a tree whether it is still right, as rows arrive.
 
     Run it again for every file of new rows, in the order in which they came. It
-    may be looked at at any time. Cells without a label are labels that are not
-    known yet. It exits with 1 if there is an alarm.
+    may be looked at at any time. An empty cell in the target column: not known
+    yet. It exits with 1 if there is an alarm.
 
     For example:
     - sureleaf watch model.sureleaf new.csv --target class --state watch.json
@@ -85,7 +85,7 @@ def watch(
 def _add(
     watched: "Watch", data: Path, target: str, key: str | None, table: options.TableOptions
 ) -> None:
-    """Count the rows of a file, or labels alone if it has no other columns than these."""
+    """Count the rows of a file, or labels alone if it has no other columns than key and target."""
     from sureleaf.errors import InvalidArgumentError, suggestion
     from sureleaf.files import read_file
 

@@ -46,8 +46,8 @@ _FORMATS: Final = {
 class PredictionSummary:
     """Counts of the predictions that were written.
 
-    ``unseen`` has, per column, the number of values that were not in the training rows; ``quoted``
-    the first text of each column of the output that got an apostrophe, see `without_formulas`.
+    ``unseen`` has, per column, the number of values that were not in the training rows; ``quoted``,
+    per column, the first text that got an apostrophe, see `without_formulas`.
     """
 
     rows: int = 0
@@ -204,10 +204,10 @@ def _writing(table: Any, keep: Sequence[str], kind: str) -> Iterator[None]:
 
 
 def _written_form(kind: str, formulas: bool) -> Callable[[Any], Any]:
-    if kind.startswith("csv"):
-        return (lambda table: table) if formulas else without_formulas
+    if kind.startswith("csv") and not formulas:
+        return without_formulas
     # The batches of a Parquet file have different dictionaries; an Arrow file allows only one.
-    return without_dictionaries if kind == "arrow" else (lambda table: table)
+    return without_dictionaries if kind == "arrow" else lambda table: table
 
 
 _FORMULA: Final = r"^[=+\-@＝＋－＠\t\r\n']"  # noqa: RUF001 - spreadsheets read wide signs, too

@@ -37,8 +37,8 @@ def read_question(
 ) -> Question:
     """Read a file, or "-", and split off the column to predict, the groups and the weights.
 
-    Categorical columns are numbers whose values are categories, such as codes. A column that does
-    not exist is an error with the name that may be meant.
+    `categorical` names columns of numbers that are codes. A column that does not exist is an error
+    with the name that may be meant.
     """
     table = read_file(path, csv=csv)
     name = "standard input" if str(path) == "-" else Path(path).name
@@ -60,7 +60,7 @@ def read_question(
     if not X.column_names:
         raise InvalidArgumentError(
             f"{name} must have a column to predict from; got only {', '.join([*taken, *drop])}. "
-            "There is nothing to predict from."
+            "Drop fewer columns."
         )
     y = _labels(rows[target], "target", target)
     if group is not None and rows[group].null_count:
@@ -75,13 +75,12 @@ def read_question(
 
 
 def _check_columns(
-    table: str, columns: list[str], target: str, chosen: list[tuple[str, str]]
+    file: str, columns: list[str], target: str, chosen: list[tuple[str, str]]
 ) -> None:
     for role, column in chosen:
         if column not in columns:
             raise InvalidArgumentError(
-                f"--{role} must be a column of {table}; got {column!r}."
-                f"{suggestion(column, columns)}"
+                f"--{role} must be a column of {file}; got {column!r}.{suggestion(column, columns)}"
             )
         if role != "target" and column == target:
             raise InvalidArgumentError(

@@ -69,19 +69,17 @@ class Conditions:
 
     def skips(self, test: NodeTest, branch: int) -> str:
         """Return the condition that no part of a row takes the branch."""
-        value = f"v{test.column_index}"
         if test.threshold == inf:
-            return f"{value} IS {'' if branch == 0 else 'NOT '}NULL"
+            return self.takes(test, 1 - branch)
         known = self._takes_other(test, branch)
         is_for_missing = test.missing_branch is None or test.missing_branch == branch
-        return known if is_for_missing else f"{known} OR {value} IS NULL"
+        return known if is_for_missing else f"{known} OR v{test.column_index} IS NULL"
 
     def _takes_other(self, test: NodeTest, branch: int) -> str:
         """Return the condition that a known value takes another branch, or none."""
-        value = f"v{test.column_index}"
         if test.threshold is not None:
-            bound = self.dialect.number(test.threshold)
-            return f"{value} {'>' if branch == 0 else '<='} {bound}"
+            return self.takes(test, 1 - branch)
+        value = f"v{test.column_index}"
         others = [code for i, codes in enumerate(test.codes) if i != branch for code in codes]
         if self.view.model.unseen == "stop":
             others += self._unknown(test)
@@ -239,16 +237,15 @@ def to_sql(
 def _check_names(keep: Sequence[str], conditions: Conditions) -> None:
     """Check that the columns of the result have different names."""
     taken = {"prediction", *_column_names(conditions.view.model.classes)}
-    ignores_case = conditions.dialect.ignores_case
-    folded = {name.casefold() if ignores_case else name for name in taken}
+    fold = str.casefold if conditions.dialect.ignores_case else str
+    folded = set(map(fold, taken))
     for name in keep:
-        key = name.casefold() if ignores_case else name
-        if key in folded:
+        if fold(name) in folded:
             raise InvalidArgumentError(
                 f"keep must name different columns, and none that the query writes; got {name!r}. "
                 f"Rename it in a view of the table; the query writes {', '.join(sorted(taken))}."
             )
-        folded.add(key)
+        folded.add(fold(name))
 
 
 class _Query:
@@ -341,37 +338,26 @@ class _PathQuery(_Query):
             cases = " ".join(f"WHEN {root} THEN {self._nested(root, lower)}" for root in roots)
             self._step([*self.base, f"CASE node {cases} ELSE node END AS node"])
 
-    def _nested(self, root: int, lower: list[int]) -> str:
+    def _nested(self, node: int, lower: list[int], depth: int = 0) -> str:
         """Return the CASE that finds the node of a row; `lower` gets nodes that are too deep."""
-        parts: list[str] = []
-        pending: list[tuple[str, int | None, int]] = [("", root, 0)]
-        while pending:
-            before, node, depth = pending.pop()
-            parts.append(before)
-            if node is None:
-                continue
-            test = self.view.tests.get(node)
-            if test is None or depth == _NESTED_LEVELS:
-                parts.append(str(node))
-                lower += [node] if test is not None else []
-                continue
-            line = "\n    " + "  " * depth
-            parts.append("CASE")
-            if self._stops(node):
-                parts.append(f"{line}  WHEN {self.conditions.stops(test)} THEN {node}")
-            if several := self.conditions.takes_several(test):
-                parts.append(f"{line}  WHEN {several} THEN {_SEVERAL}")
-            # A missing value satisfies no condition, so its branch comes last.
-            last = test.missing_branch or 0
-            following: list[tuple[str, int | None, int]] = [
-                (f"{line}  WHEN {self.conditions.takes(test, branch)} THEN ", child, depth + 1)
-                for branch, child in enumerate(test.children)
-                if branch != last
-            ]
-            following.append((f"{line}  ELSE ", test.children[last], depth + 1))
-            following.append((f"{line}END", None, depth))
-            pending += reversed(following)
-        return "".join(parts)
+        test = self.view.tests.get(node)
+        if test is None or depth == _NESTED_LEVELS:
+            lower += [node] if test is not None else []
+            return str(node)
+        line = "\n    " + "  " * depth
+        cases = []
+        if self._stops(node):
+            cases.append(f"WHEN {self.conditions.stops(test)} THEN {node}")
+        if several := self.conditions.takes_several(test):
+            cases.append(f"WHEN {several} THEN {_SEVERAL}")
+        # A missing value satisfies no condition, so its branch comes last.
+        last = test.missing_branch or 0
+        for branch, child in enumerate(test.children):
+            if branch != last:
+                below = self._nested(child, lower, depth + 1)
+                cases.append(f"WHEN {self.conditions.takes(test, branch)} THEN {below}")
+        cases.append(f"ELSE {self._nested(test.children[last], lower, depth + 1)}")
+        return "".join(["CASE", *(f"{line}  {case}" for case in cases), f"{line}END"])
 
     def _ends(self) -> str:
         """Return the table of the nodes where rows can end."""
