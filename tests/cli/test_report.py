@@ -97,7 +97,7 @@ def test_the_gate_passes_an_equal_tree_and_fails_a_worse_one(report_json, data, 
         (["--target", "class", "--cost", "0,1,2;3"], "got 2 rows of 1 or 3."),
         (["--target", "class", "--json", "nowhere/at/all.json"], "no folder"),
         (["--target", "mass", "--drop", "size", "--drop", "colour", "--drop", "site", "--drop",
-          "id", "--drop", "class"], "nothing to predict from"),
+          "id", "--drop", "class"], "Drop fewer columns"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line(arguments, message, data, capsys):

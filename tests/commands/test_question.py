@@ -35,7 +35,7 @@ def test_columns_may_be_left_out_and_labels_be_whole_numbers(tmp_path: Path) -> 
     asked = ask(tmp_path, ["1", "2", ""])
     assert asked.y.tolist() == [1, 2]
     assert asked.n_left_out == 1
-    with pytest.raises(InvalidArgumentError, match=r"got only y, n\. There is nothing to predict"):
+    with pytest.raises(InvalidArgumentError, match=r"got only y, n\. Drop fewer columns"):
         ask(tmp_path, ["1", "2"], drop=["n"])
 
 

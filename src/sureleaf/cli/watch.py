@@ -37,8 +37,8 @@ def watch(
     """Say for every leaf of a tree whether it is still right, as rows arrive.
 
     Run it again for every file of new rows, in the order in which they came. It
-    may be looked at at any time. An empty cell in the target column: not known
-    yet. It exits with 1 if there is an alarm.
+    may be looked at at any time. An empty cell in the target column is a label
+    that is not known yet. It exits with 1 if there is an alarm.
 
     For example:
     - sureleaf watch model.sureleaf new.csv --target class --state watch.json
