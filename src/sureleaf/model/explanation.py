@@ -23,7 +23,7 @@ from sureleaf.table import Column, EncodedTable, Schema
 from sureleaf.table.encoded_table import ArrayColumns
 from sureleaf.table.schema import MISSING, UNSEEN
 from sureleaf.tree import Tree, route
-from sureleaf.tree.rules import IS_MISSING, branch_tests, leaf_rules, word
+from sureleaf.tree.rules import IS_MISSING, branch_tests, word
 
 if TYPE_CHECKING:
     from sureleaf.model.tree_model import TreeModel
@@ -334,7 +334,6 @@ def _nearest(
 
     Of several, the one of the smallest changes, each relative to the larger of both values.
     """
-    rules = leaf_rules(model.tree, model.schema)
     found: list[tuple[int, float, int, Way]] = []
     for line in np.flatnonzero((leaves.prediction != prediction) & ~leaves.flagged).tolist():
         leaf = int(leaves.leaf[line])
@@ -348,7 +347,7 @@ def _nearest(
             size += _size(model.schema.columns[index], old, value)
         way = Way(
             leaf,
-            rules[leaf],
+            str(leaves.rule[line]),
             leaves.prediction.tolist()[line],
             float(leaves.confidence[line]),
             float(leaves.utility[line]),

@@ -41,6 +41,9 @@ _SHARE_MARGIN = 1e-4
 """Shares are kept this far from 0 and 1 before the logarithm."""
 
 
+# ---- (b) how accurate leaves with the same features are, and how much they differ ----------------
+
+
 def shrink_to_parent(
     tree: Tree, counts: FloatArray, strength: float, *, leave_out: float = 0.0
 ) -> FloatArray:
@@ -299,9 +302,9 @@ def shift_to_mean(accuracy: FloatArray, shares: FloatArray, target: float) -> Fl
 def tree_strength(n: float, *, variance: float = 2.0) -> float:
     """Return how many rows the accuracy of a tree of n rows is known by.
 
-    It is ``strength + 1 = n / variance``, and at least 1. The variance of an accuracy p is ``p (1 -
-    p) / (strength + 1)``; around the out-of-fold accuracy, that of a tree is two binomial variances
-    ``p (1 - p) / n``: one is the sample's, one is that the tree differs from the fold trees.
+    It is ``strength + 1 = n / variance``, with a strength of at least 1. Around the out-of-fold
+    accuracy, that of a tree has two binomial variances ``p (1 - p) / n``: one is the sample's, one
+    is that the tree differs from the fold trees.
     """
     return max(n / variance - 1.0, 1.0)
 
@@ -311,12 +314,15 @@ def node_strength(
 ) -> FloatArray:
     """Return how many rows would tell the accuracy of every node as precisely.
 
-    It is ``1 / (s + 1) = 1 / (s_leaf + 1) + moved / (s_tree + 1)``: a sum of variances, because
-    that of an accuracy p is ``p (1 - p) / (s + 1)``. The first is that of such leaves around the
-    curve, `of_leaf` for `n` rows. The second is that of the whole tree (`tree_strength`), which
-    moves all its leaves by a shift c of their log odds. It moves an accuracy p in proportion to ``p
-    (1 - p)``, so ``moved = p (1 - p) / (m (1 - m))`` with the mean accuracy m of the leaves. The
-    only leaf of a tree is the tree itself, and does not differ from it as other leaves do.
+    The strength s has ``1 / (s + 1) = 1 / (s_leaf + 1) + moved / (s_tree + 1)``. That is a sum of
+    variances, because an accuracy p that s rows tell has the variance ``p (1 - p) / (s + 1)``. The
+    first one is that of such leaves around the curve, `of_leaf` for `n` rows. The second one is
+    that of the mean accuracy m of the tree, ``m (1 - m) / (s_tree + 1)`` (`tree_strength`). Where m
+    moves, the log odds of all leaves move alike, so that p moves
+    ``moved = p (1 - p) / (m (1 - m))`` times as far: its variance is
+    ``moved p (1 - p) / (s_tree + 1)``.
+
+    The only leaf of a tree is the tree itself, and does not differ from it as other leaves do.
     """
     s_tree = tree_strength(float(n[0]))
     if len(n) == 1:
