@@ -391,7 +391,7 @@ HUGE = 10**400
     ("change", "words"),
     [
         ({"array": "levels/others", "value": 0.3}, "shares of a node's other classes"),
-        ({"header": ("levels", "concentration", HUGE)}, "int too large to convert to float"),
+        ({"header": ("levels", "shared_rows", HUGE)}, "int too large to convert to float"),
         (
             {"header": ("fitted", "leaf_estimate", keep("KeepMajority", {"estimate": 5}))},
             "estimate must be a leaf estimate",

@@ -791,7 +791,7 @@ class TreeModel(DecidingModel):
             header["levels"] = {
                 "from_counts": bool(levels.from_counts),
                 "rounds": self.evidence.n_rounds,
-                "concentration": self.evidence.shared_rows,
+                "shared_rows": self.evidence.shared_rows,
             }
             if self.evidence.stability is not None:
                 header["levels"]["stability"] = self.evidence.stability.to_plain()
@@ -846,11 +846,11 @@ def _seen_later(written: Any) -> tuple[SeenRows, ...]:
 
 
 def _evidence_of_rounds(known: dict[str, Any], levels: NodeLevels) -> dict[str, Any]:
-    n_rounds, shared_rows = known.get("rounds"), known.get("concentration")
+    n_rounds, shared_rows = known.get("rounds"), known.get("shared_rows")
     if type(n_rounds) is not int or n_rounds < 1:
         raise Damaged("its levels are averaged over no rounds")
     if not isinstance(shared_rows, int | float) or not 0 < shared_rows < np.inf:
-        raise Damaged("the concentration of its errors is not a number of rows")
+        raise Damaged("the shared rows of its levels are not a number")
     return {
         "accuracy": levels.utility if levels.accuracy is None else levels.accuracy,  # one class
         "strength": levels.trials,
