@@ -6,7 +6,7 @@ import json
 import pickle
 import re
 import zipfile
-from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -25,7 +25,7 @@ from sureleaf import InvalidArgumentError, TreeClassifier, audit
 from sureleaf.auditing import foreign_models, load_model
 from sureleaf.auditing.foreign_models import output_arrays, pack, unpack
 from sureleaf.auditing.model_output import model_output
-from sureleaf.auditing.tree_leaves import TreeStructure
+from sureleaf.auditing.tree_leaves import check_nodes
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("skops") is None, reason="skops is not installed"
@@ -62,22 +62,25 @@ def damaged(model, path, *, nodes=None, text=None):
     return path
 
 
+NODE_ARRAYS = ("children_left", "children_right", "feature", "threshold", "missing_go_to_left")
+
+
 def test_a_child_index_far_beyond_a_tree_is_an_error_and_not_the_end(tmp_path):
     def far_away(nodes):
         nodes["left_child"][0] = 10**12
 
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
     model = load_model(damaged(tree, tmp_path / "evil.skops", nodes=far_away))
-    with pytest.raises(InvalidArgumentError, match="not nodes of the tree"):
+    with pytest.raises(InvalidArgumentError, match="child of exactly one node"):
         audit(model, X, Y)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("left", 10**12, "not nodes of the tree"),
-        ("right", 0, "not nodes of the tree"),
-        ("left", -1, "one child"),
+        ("children_left", 10**12, "child of exactly one node"),
+        ("children_right", 0, "child of exactly one node"),
+        ("children_left", -1, "one child"),
         ("feature", 10**9, "columns beyond the 4"),
         ("threshold", np.nan, "not a number"),
         ("threshold", -np.inf, "not a number"),
@@ -85,12 +88,11 @@ def test_a_child_index_far_beyond_a_tree_is_an_error_and_not_the_end(tmp_path):
 )
 def test_a_tree_that_leads_out_of_its_arrays_is_an_error(name, value, why):
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y).tree_
-    structure = TreeStructure.of(tree, "abcd")
-    structure.check()
-    changed = getattr(structure, name).copy()
-    changed[0] = value
+    arrays = {one: getattr(tree, one).copy() for one in NODE_ARRAYS}
+    check_nodes(SimpleNamespace(**arrays), 4)
+    arrays[name][0] = value
     with pytest.raises(InvalidArgumentError, match=why):
-        replace(structure, **{name: changed}).check()
+        check_nodes(SimpleNamespace(**arrays), 4)
 
 
 def test_damaged_text_of_lightgbm_inside_a_skops_file_is_an_error(tmp_path):
@@ -106,16 +108,11 @@ def test_damaged_text_of_lightgbm_inside_a_skops_file_is_an_error(tmp_path):
 
 
 def test_a_circle_is_seen():
-    circle = TreeStructure(
-        left=np.array([1, -1, 4, -1, 2, -1, -1]),
-        right=np.array([3, -1, 5, -1, 6, -1, -1]),
-        feature=np.zeros(7, dtype=int),
-        threshold=np.zeros(7),
-        missing_left=np.zeros(7, dtype=bool),
-        names=("a",),
-    )
+    circle = dict.fromkeys(NODE_ARRAYS, np.zeros(7, dtype=int))
+    circle["children_left"] = np.array([1, -1, 4, -1, 2, -1, -1])
+    circle["children_right"] = np.array([3, -1, 5, -1, 6, -1, -1])
     with pytest.raises(InvalidArgumentError, match="in a circle"):
-        circle.check()
+        check_nodes(SimpleNamespace(**circle), 1)
 
 
 def test_an_audit_of_a_file_is_that_of_the_model(tmp_path, monkeypatch):
@@ -169,7 +166,6 @@ def test_a_child_that_crashes_or_hangs_is_one_error(tmp_path, monkeypatch):
         ("probabilities", np.full((150, 3), np.nan)),
         ("0.probabilities", np.full((1, 3), np.inf)),
         ("0.indices", np.full(150, 10**9)),
-        ("0.left", np.full(5, 10**12)),
         ("0.n_training", np.zeros(99)),
     ],
 )

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from sureleaf import errors
 from sureleaf.arguments import check_probabilities, child_process
 from sureleaf.auditing.model_output import ModelOutput, check_table, model_output
-from sureleaf.auditing.tree_leaves import TreeLeaves, TreeStructure
+from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.errors import InvalidArgumentError, SureleafError, optional_library
 from sureleaf.estimators import load
 from sureleaf.files.state_file import MODEL
@@ -192,19 +192,10 @@ def output_arrays(output: ModelOutput) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays["costs"] = output.costs.cost
     pack_labels(output.classes, header, arrays)
     for index, tree in enumerate(output.trees):
-        header["trees"].append(
-            {
-                "rule": None if tree.rule is None else tree.rule.tolist(),
-                "names": None if tree.structure is None else list(tree.structure.names),
-            }
-        )
-        parts = {
-            name: getattr(tree, name)
-            for name in ("leaf", "probabilities", "n_training", "predicted", "has_missing")
-        }
+        header["trees"].append({"tests": tree.tests, "missing": sorted(tree.missing)})
+        names = ("leaf", "probabilities", "n_training", "predicted")
+        parts = {name: getattr(tree, name) for name in names}
         parts |= {name: getattr(tree.shares, name) for name in ("data", "indices", "indptr")}
-        if tree.structure is not None:
-            parts |= {name: getattr(tree.structure, name) for name in TreeStructure.ARRAYS}
         arrays |= {f"{index}.{name}": one for name, one in parts.items() if one is not None}
     return header, arrays
 
@@ -250,6 +241,7 @@ def unpack(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ModelOutp
         n_leaves = len(tree.leaf)
         is_valid &= tree.probabilities.shape == (n_leaves, len(classes))
         is_valid &= tree.n_training.shape == (n_leaves,)
+        is_valid &= tree.tests is None or len(tree.tests) == n_leaves
         is_valid &= bool(np.isfinite(tree.probabilities).all())
         if tree.predicted is not None:
             is_valid &= tree.predicted.shape == (n_leaves,)
@@ -261,11 +253,9 @@ def unpack(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ModelOutp
 
 
 def _unpack_tree(own: dict[str, NDArray[Any]], told: dict[str, Any], n_rows: int) -> TreeLeaves:
-    structure = None
-    if told["names"] is not None:
-        arrays = {name: own[name] for name in TreeStructure.ARRAYS}
-        structure = TreeStructure(**arrays, names=tuple(told["names"]))
-        structure.check()
+    tests = told["tests"]
+    if tests is not None:
+        tests = tuple(tuple((str(text), column) for text, column in path) for path in tests)
     shares = sp.csr_array(
         (own["data"], own["indices"], own["indptr"]), shape=(n_rows, len(own["leaf"]))
     )
@@ -275,10 +265,9 @@ def _unpack_tree(own: dict[str, NDArray[Any]], told: dict[str, Any], n_rows: int
         probabilities=own["probabilities"],
         shares=shares,
         n_training=own["n_training"],
-        rule=None if told["rule"] is None else np.array(told["rule"], dtype=object),
         predicted=own.get("predicted"),
-        has_missing=own.get("has_missing"),
-        structure=structure,
+        tests=tests,
+        missing=frozenset(told["missing"]),
     )
 
 

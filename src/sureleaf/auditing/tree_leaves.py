@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,59 +15,67 @@ from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.model import TreeModel
 from sureleaf.tree.rules import IS_MISSING, OR_MISSING, join_tests, leaf_rules
 
+PathTest = tuple[str, int | None]
+"""A test in words, and the column whose missing values pass it; None if they do not."""
+
 
 @dataclass(frozen=True, eq=False)
 class TreeLeaves:
     """The leaves of one tree, and the share of each audited row in each leaf.
 
     A row is in one leaf, except for rows with missing values in trees that divide them. `leaf` are
-    the numbers of the tree's own library; `rule` is None for the trees of an ensemble. `predicted`
-    is given by a tree with costs. Of a tree whose rules say where missing values go, `has_missing`
-    tells which columns have any, and `structure` holds its tests.
+    the numbers of the tree's own library. `predicted` is given for our trees, None for those of
+    scikit-learn. `tests` are those on the path to each leaf, None for the trees of an ensemble;
+    `missing` are the columns with missing values.
     """
 
     leaf: NDArray[np.intp]
     probabilities: NDArray[np.float64]
     shares: sp.csr_array
-    rule: NDArray[np.object_] | None
     n_training: NDArray[np.float64]
     predicted: NDArray[np.intp] | None = None
-    has_missing: NDArray[np.bool_] | None = None
-    structure: "TreeStructure | None" = None
+    tests: tuple[tuple[PathTest, ...], ...] | None = None
+    missing: frozenset[int] = frozenset()
+
+    @property
+    def rule(self) -> NDArray[np.object_] | None:
+        """The tests on the path to each leaf, in words, and where missing values go."""
+        if self.tests is None:
+            return None
+        rules = [
+            join_tests([text + OR_MISSING * (column in self.missing) for text, column in path])
+            for path in self.tests
+        ]
+        return np.array(rules, dtype=object)
 
     @classmethod
     def join(cls, parts: Sequence["TreeLeaves"]) -> "TreeLeaves":
         """Return the same leaves with the rows of all parts."""
         shares = sp.csr_array(sp.vstack([part.shares for part in parts], format="csr"))
-        joined = replace(parts[0], shares=shares)
-        if joined.structure is None:
-            return joined
-        known = [part.has_missing for part in parts if part.has_missing is not None]
-        has_missing = np.logical_or.reduce(known)
-        rule = joined.structure.rules(has_missing)[joined.leaf]
-        return replace(joined, rule=rule, has_missing=has_missing)
+        missing = frozenset[int]().union(*(part.missing for part in parts))
+        return replace(parts[0], shares=shares, missing=missing)
 
 
 def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list[TreeLeaves]:
-    """Return the leaves of every tree of a model; nothing if it is not made of voting trees.
+    """Return the leaves of every tree of a model; an empty list if it is not made of voting trees.
 
     The model is not a pipeline. `names` are those of the columns; only a single tree has rules.
     """
     if isinstance(model, TreeClassifier):
         leaves = _sureleaf_leaves(model.model_, X)
         rules = leaf_rules(model.model_.tree, model.model_.schema)
-        rule = np.array([rules[node] for node in leaves.leaf.tolist()], dtype=object)
-        return [replace(leaves, rule=rule)]
+        return [
+            replace(leaves, tests=tuple(((rules[leaf], None),) for leaf in leaves.leaf.tolist()))
+        ]
     if isinstance(model, BaggedTreesClassifier):
         return [_sureleaf_leaves(member, X) for member in model.model_.members]
     if isinstance(model, BaseDecisionTree):
         leaves = _sklearn_leaves(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
-        has_missing = np.zeros(X.shape[1], dtype=bool)
+        missing = np.zeros(0)
         if not sp.issparse(X):
-            has_missing = np.isnan(np.asarray(X, dtype=float)).any(axis=0)
-        structure = TreeStructure.of(model.tree_, names)
-        rule = structure.rules(has_missing)[leaves.leaf]
-        return [replace(leaves, rule=rule, has_missing=has_missing, structure=structure)]
+            missing = np.flatnonzero(np.isnan(np.asarray(X, dtype=float)).any(axis=0))
+        tests = _leaf_tests(model.tree_, names)
+        return [replace(leaves, tests=tests, missing=frozenset(missing.tolist()))]
     if isinstance(model, RandomForestClassifier | ExtraTreesClassifier):
         leaf_of_row, codes = np.asarray(model.apply(X)), np.arange(n_classes)
         return [
@@ -91,7 +99,7 @@ def _sureleaf_leaves(model: TreeModel, X: Any) -> TreeLeaves:
     leaf = model.tree.leaf_ids
     shares = sp.csr_array(model.leaf_shares(X)[:, leaf])
     n_training, predicted = model.leaf_counts.n, model.predicted_classes[leaf]
-    return TreeLeaves(leaf, model.probabilities[leaf], shares, None, n_training, predicted)
+    return TreeLeaves(leaf, model.probabilities[leaf], shares, n_training, predicted)
 
 
 def _sklearn_leaves(
@@ -108,88 +116,34 @@ def _sklearn_leaves(
         (np.ones(n_rows), np.searchsorted(leaf, leaf_of_row), np.arange(n_rows + 1)),
         shape=(n_rows, len(leaf)),
     )
-    n_training = tree.n_node_samples[leaf].astype(float)
-    return TreeLeaves(leaf, probabilities, shares, None, n_training)
+    return TreeLeaves(leaf, probabilities, shares, tree.n_node_samples[leaf].astype(float))
 
 
-@dataclass(frozen=True, eq=False)
-class TreeStructure:
-    """The tests of a tree of scikit-learn, as plain arrays with one entry per node.
+def _leaf_tests(tree: Any, names: Sequence[str]) -> tuple[tuple[PathTest, ...], ...]:
+    """Return the tests on the path to each leaf of a tree of scikit-learn.
 
-    Left if ``value <= threshold``; -1 for the children of a leaf. The threshold is infinite if only
-    missing values go to the right.
+    Left if ``value <= threshold``, which is infinite if only missing values go to the right.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
+    >>> _leaf_tests(model.tree_, ["wage"])
+    ((('wage <= 3', None),), (('wage > 3', 0),))
     """
-
-    left: NDArray[np.intp]
-    right: NDArray[np.intp]
-    feature: NDArray[np.intp]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.bool_]
-    names: tuple[str, ...]
-
-    ARRAYS: ClassVar[tuple[str, ...]] = ("left", "right", "feature", "threshold", "missing_left")
-
-    @classmethod
-    def of(cls, tree: Any, names: Sequence[str]) -> "TreeStructure":
-        """Read the arrays of a tree of scikit-learn."""
-        return cls(
-            tree.children_left,
-            tree.children_right,
-            tree.feature,
-            tree.threshold,
-            np.asarray(tree.missing_go_to_left, dtype=bool),
-            tuple(names),
-        )
-
-    def check(self) -> None:
-        """Raise an error if this is not a tree whose tests can be made.
-
-        Every node but the root must be the child of one node before it, so that there is no circle.
-        Then nothing that follows the children or looks up a column can leave the arrays.
-        """
-        n_nodes = len(self.left)
-        if any(len(getattr(self, name)) != n_nodes for name in self.ARRAYS) or not n_nodes:
-            raise _damaged("its nodes do not have one child, column and threshold each")
-        is_leaf = self.left == -1
-        if not np.array_equal(is_leaf, self.right == -1):
-            raise _damaged("a node has one child")
-        parent = np.flatnonzero(~is_leaf)
-        children = np.concatenate([self.left[parent], self.right[parent]])
-        if not np.array_equal(np.sort(children), np.arange(1, n_nodes)):
-            raise _damaged("its children are not nodes of the tree, each once")
-        if np.any(children <= np.tile(parent, 2)):
-            raise _damaged("its children lead in a circle")
-        feature, threshold = self.feature[parent], self.threshold[parent]
-        if np.any((feature < 0) | (feature >= len(self.names))):
-            raise _damaged(f"it tests columns beyond the {len(self.names)} that it has")
-        if np.any(np.isnan(threshold) | (threshold == -np.inf)):
-            raise _damaged("a threshold is not a number")
-
-    def rules(self, has_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
-        """Return, for every node, the tests on the path to it.
-
-        Where a column has missing values, the rule says which branch they take.
-
-        Examples
-        --------
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> model = DecisionTreeClassifier().fit([[1], [2], [np.nan], [4]], [0, 0, 1, 1])
-        >>> TreeStructure.of(model.tree_, ["wage"]).rules(np.array([True])).tolist()
-        ['all rows', 'wage <= 3', 'wage > 3 or missing']
-        """
-        tests: list[list[str]] = [[] for _ in self.left]
-        for node in np.flatnonzero(self.left >= 0).tolist():  # parents come before their children
-            column, name = int(self.feature[node]), self.names[int(self.feature[node])]
-            if np.isinf(self.threshold[node]):
-                texts = [f"{name} is not missing", f"{name}{IS_MISSING}"]
-            else:
-                threshold = _threshold_text(float(self.threshold[node]))
-                texts = [f"{name} <= {threshold}", f"{name} > {threshold}"]
-                if has_missing[column]:
-                    texts[0 if self.missing_left[node] else 1] += OR_MISSING
-            for child, text in zip((self.left[node], self.right[node]), texts, strict=True):
-                tests[int(child)] = [*tests[node], text]
-        return np.array([join_tests(path) for path in tests], dtype=object)
+    paths: list[tuple[PathTest, ...]] = [()] * tree.node_count
+    is_leaf = tree.children_left < 0
+    for node in np.flatnonzero(~is_leaf).tolist():  # parents come before their children
+        column, threshold = int(tree.feature[node]), float(tree.threshold[node])
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        tests = [f"{names[column]} is not missing", f"{names[column]}{IS_MISSING}"]
+        takes_missing = None
+        if not np.isinf(threshold):
+            tests = [f"{names[column]} {sign} {_threshold_text(threshold)}" for sign in ("<=", ">")]
+            takes_missing = left if tree.missing_go_to_left[node] else right
+        for child, test in zip((left, right), tests, strict=True):
+            paths[child] = *paths[node], (test, column if child == takes_missing else None)
+    return tuple(paths[leaf] for leaf in np.flatnonzero(is_leaf).tolist())
 
 
 def check_trees(model: Any) -> None:
@@ -199,7 +153,34 @@ def check_trees(model: Any) -> None:
         members = members.ravel()
     for member in (model, *members):
         if isinstance(member, BaseDecisionTree) and hasattr(member, "tree_"):
-            TreeStructure.of(member.tree_, [""] * member.n_features_in_).check()
+            check_nodes(member.tree_, member.n_features_in_)
+
+
+def check_nodes(tree: Any, n_columns: int) -> None:
+    """Raise an error if the arrays of scikit-learn are not a tree whose tests can be made.
+
+    Every node but the root must be the child of one node before it, so that there is no circle.
+    Then nothing that follows the children or looks up a column can leave the arrays.
+    """
+    left, right = np.asarray(tree.children_left), np.asarray(tree.children_right)
+    n_nodes = len(left)
+    others = right, tree.feature, tree.threshold, tree.missing_go_to_left
+    if any(len(one) != n_nodes for one in others) or not n_nodes:
+        raise _damaged("its nodes do not have one child, column and threshold each")
+    is_leaf = left == -1
+    if not np.array_equal(is_leaf, right == -1):
+        raise _damaged("a node has one child")
+    parent = np.flatnonzero(~is_leaf)
+    children = np.concatenate([left[parent], right[parent]])
+    if not np.array_equal(np.sort(children), np.arange(1, n_nodes)):
+        raise _damaged("not every node but the root is the child of exactly one node")
+    if np.any(children <= np.tile(parent, 2)):
+        raise _damaged("its children lead in a circle")
+    feature, threshold = tree.feature[parent], tree.threshold[parent]
+    if np.any((feature < 0) | (feature >= n_columns)):
+        raise _damaged(f"it tests columns beyond the {n_columns} that it has")
+    if np.any(np.isnan(threshold) | (threshold == -np.inf)):
+        raise _damaged("a threshold is not a number")
 
 
 def _damaged(why: str) -> InvalidArgumentError:
