@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sureleaf import InvalidArgumentError, TreeClassifier, compare, evaluate
-from sureleaf.auditing.same_rows import NamedTree, compare_trees
+from sureleaf.auditing.same_rows import compare_trees
 from sureleaf.comparison import mcnemar
 from sureleaf.designs import KFold
 
@@ -18,15 +18,15 @@ def rows(seed: int, n: int = 300, shift: float = 0.0) -> tuple[Any, Any]:
     return X, np.where(X[:, 0] + noise > shift, "yes", "no")
 
 
-def grown(name: str, X: Any, y: Any, **options: Any) -> NamedTree:
-    return NamedTree(name, TreeClassifier(random_state=0, **options).fit(X, y))
+def grown(X: Any, y: Any, **options: Any) -> TreeClassifier:
+    return TreeClassifier(random_state=0, **options).fit(X, y)
 
 
 def test_trees_that_have_not_seen_the_rows_are_compared_as_they_are() -> None:
-    first = grown("the new tree", *rows(1))
-    second = grown("the old tree", *rows(2), max_leaves=1)
+    first = grown(*rows(1))
+    second = grown(*rows(2), max_leaves=1)
     X, y = rows(3)
-    one, other = (each.tree.predict(X) == y for each in (first, second))
+    one, other = (each.predict(X) == y for each in (first, second))
     expected = mcnemar(int((one & ~other).sum()), int((other & ~one).sum()), len(y))
     found = compare_trees(first, second, X, y)
     assert found.question == "model"
@@ -36,14 +36,14 @@ def test_trees_that_have_not_seen_the_rows_are_compared_as_they_are() -> None:
 
 def test_a_tree_that_was_grown_on_the_rows_is_judged_by_trees_without_the_row() -> None:
     X, y = rows(1)
-    new, old = grown("the new tree", X, y), grown("the old tree", *rows(2, shift=0.4))
+    new, old = grown(X, y), grown(*rows(2, shift=0.4))
     found = compare_trees(new, old, X, y, seed=4)
     anew = evaluate(TreeClassifier(random_state=0), X, y, design=KFold(10), random_state=4)
     assert found.values[0] == pytest.approx(anew.estimate("accuracy").value)
-    assert found.values[1] == pytest.approx((old.tree.predict(X) == y).mean())
+    assert found.values[1] == pytest.approx((old.predict(X) == y).mean())
     assert found.question == "algorithm"
     assert "These rows grew the new tree, so" in found.sentence
-    both = compare_trees(new, grown("the old tree", X, y, max_leaves=2), X, y, seed=4)
+    both = compare_trees(new, grown(X, y, max_leaves=2), X, y, seed=4)
     pair = evaluate(
         TreeClassifier(random_state=0, max_leaves=2), X, y, design=KFold(10), random_state=4
     )
@@ -53,7 +53,7 @@ def test_a_tree_that_was_grown_on_the_rows_is_judged_by_trees_without_the_row() 
 
 def test_rows_of_which_a_tree_has_seen_a_part_are_refused() -> None:
     X, y = rows(1)
-    new, old = grown("the new tree", X, y), grown("the old tree", *rows(2))
+    new, old = grown(X, y), grown(*rows(2))
     with pytest.raises(InvalidArgumentError, match=r"150 of its 300 rows that it was grown on"):
         compare_trees(new, old, X[:150], y[:150])
     more, labels = rows(3)
@@ -69,7 +69,7 @@ def test_where_fingerprints_cannot_tell_the_counts_do_or_the_sentence_says_so() 
     X = rng.integers(0, 2, size=(200, 2)).astype(float)  # every row has a twin
     y = np.where(X[:, 0] + rng.normal(size=200) > 0.5, "yes", "no")
     others, labels = rows(2)
-    new, old = grown("the new tree", X, y), grown("the old tree", others[:, :2], labels)
+    new, old = grown(X, y), grown(others[:, :2], labels)
     assert "These rows grew the new tree" in compare_trees(new, old, X, y).sentence
     part = compare_trees(new, old, X[:150], y[:150])
     assert "Whether these rows grew the new tree cannot be told" in part.sentence
@@ -81,10 +81,10 @@ def test_a_difference_between_months_is_not_one_between_trees() -> None:
     first, (X, y) = rows(1, 600), rows(2, 600)
     swapped = np.random.default_rng(0).random(600) < 0.15
     y = np.where(swapped, np.where(y == "yes", "no", "yes"), y)
-    old, new = grown("the old tree", *first), grown("the new tree", X, y)
+    old, new = grown(*first), grown(X, y)
     by_month = compare(
-        evaluate(new.tree, X, y, random_state=0),
-        evaluate(old.tree, *first, random_state=0),
+        evaluate(new, X, y, random_state=0),
+        evaluate(old, *first, random_state=0),
         independent=True,
     )
     found = compare_trees(new, old, X, y)

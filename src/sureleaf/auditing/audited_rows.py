@@ -282,13 +282,23 @@ def audit_rows(
     """Predict the rows, in batches if their source is one, and check what is known of them."""
     n_unlabelled = 0
     if is_source(X) and isinstance(y, str):
-        X, output, codes, sample_weight, groups, n_unlabelled, compared = _read_batches(
-            model, X, y, sample_weight, groups, classes
-        )
+        X = _columns_of_source(X, y, sample_weight, groups)
+        parts, weights_of, groups_of = [], [], []
+        for batch in X.batches():
+            n_unlabelled += batch.n_unlabelled
+            if batch.features.num_rows:
+                parts.append(_predict(model, batch.features, batch.labels, classes))
+                weights_of.append(batch.weights)
+                groups_of.append(batch.groups)
+        if not parts:
+            raise InvalidArgumentError(f"{X.source.name} must have at least one row; got none.")
+        sample_weight = None if sample_weight is None else np.concatenate(weights_of)
+        if groups is not None:
+            groups = np.concatenate([np.asarray(each.to_numpy()) for each in groups_of])
     else:
-        output = _output(model, X, classes)
-        codes = _class_codes(y, output)
-        compared = _compare_with_fit(model, X, codes, output.classes)
+        parts = [_predict(model, X, y, classes)]
+    outputs, codes_of, compared = zip(*parts, strict=True)
+    output, codes = ModelOutput.join(outputs), np.concatenate(codes_of)
     cost_of_model = cost is None and output.costs is not None
     rule = output.costs if cost_of_model else None
     if cost is not None:
@@ -310,20 +320,23 @@ def audit_rows(
         None if rule is None else rule.cost,
         cost_of_model,
         n_unlabelled,
-        compared=compared,
+        compared=None if compared[0] is None else reduce(add, compared),
     )
     return rows, output
 
 
-def _output(model: Any, X: Any, classes: ArrayLike | None) -> ModelOutput:
+def _predict(
+    model: Any, X: Any, y: ArrayLike, classes: ArrayLike | None
+) -> tuple[ModelOutput, NDArray[np.int64], ComparedRows | None]:
+    """Return what the model says about rows, their classes, and whether its fit had them."""
     is_foreign = isinstance(model, ForeignModel)
-    return model.output(X, classes) if is_foreign else model_output(model, X, classes)
+    output = model.output(X, classes) if is_foreign else model_output(model, X, classes)
+    codes = _class_codes(y, output)
+    return output, codes, _compare_with_fit(model, X, codes, output.classes)
 
 
-def _read_batches(
-    model: Any, X: Any, y: str, sample_weight: Any, groups: Any, classes: ArrayLike | None
-) -> tuple[SourceColumns, ModelOutput, NDArray[np.int64], Any, Any, int, ComparedRows | None]:
-    """Predict a table batch by batch; what the model says about each row stays in memory."""
+def _columns_of_source(X: Any, y: str, sample_weight: Any, groups: Any) -> SourceColumns:
+    """Open a table that is read in batches; what the model says about each row stays in memory."""
     for name, given in (("sample_weight", sample_weight), ("groups", groups)):
         if given is not None and not isinstance(given, str):
             raise InvalidArgumentError(
@@ -332,31 +345,7 @@ def _read_batches(
             )
     source = open_source(X)
     roles = Roles(y, sample_weight, groups, source.drop, source.skips_unlabelled)
-    columns = SourceColumns(source, plan_columns(source.parts, roles))
-    outputs, codes, weights, group_labels, compared = [], [], [], [], []
-    n_unlabelled = 0
-    for batch in columns.batches():
-        n_unlabelled += batch.n_unlabelled
-        if not batch.features.num_rows:
-            continue
-        outputs.append(_output(model, batch.features, classes))
-        codes.append(_class_codes(batch.labels, outputs[-1]))
-        own = _compare_with_fit(model, batch.features, codes[-1], outputs[-1].classes)
-        compared += [] if own is None else [own]
-        weights.append(batch.weights)
-        if groups is not None:
-            group_labels.append(np.asarray(batch.groups.to_numpy()))
-    if not outputs:
-        raise InvalidArgumentError(f"{source.name} must have at least one row; got none.")
-    return (
-        columns,
-        ModelOutput.join(outputs),
-        np.concatenate(codes),
-        None if sample_weight is None else np.concatenate([w for w in weights if w is not None]),
-        None if groups is None else np.concatenate(group_labels),
-        n_unlabelled,
-        reduce(add, compared) if compared else None,
-    )
+    return SourceColumns(source, plan_columns(source.parts, roles))
 
 
 def _class_codes(y: ArrayLike, output: ModelOutput) -> NDArray[np.int64]:

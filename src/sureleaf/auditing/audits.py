@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -11,7 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sureleaf.arguments import FloatArray, check_choice, check_count, check_level, check_number
+from sureleaf.arguments import (
+    FloatArray,
+    check_choice,
+    check_count,
+    check_level,
+    check_number,
+    row_weights,
+)
 from sureleaf.auditing.audited_rows import (
     AuditedRows,
     audit_rows,
@@ -29,7 +37,6 @@ from sureleaf.evaluation.intervals import Estimate
 from sureleaf.evaluation.labelled_table import positive_class
 from sureleaf.evaluation.measures import calibration_line
 from sureleaf.formatting import interval, level_percent, measure_value, percent
-from sureleaf.levels.decisions import predicted_class
 from sureleaf.model.column_table import ColumnTable, json_value
 from sureleaf.model.leaf_table import kind_of_confidence, rows_of_theory
 from sureleaf.model.node_levels import levels_of_counts
@@ -712,16 +719,19 @@ def _remark(
 def _audit_groups(
     audited: AuditedRows,
     request: _Request,
-    counts: FloatArray,
+    shares: Sequence[sp.csr_array],
     predicted: NDArray[np.intp],
     stated: FloatArray,
-    effective: FloatArray | None,
     tree: NDArray[np.intp] | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of `AuditedGroups`; levels of weighted rows count effective rows."""
-    n = counts.sum(axis=1)
-    known = counts
-    if effective is not None:
+    """Return the columns of `AuditedGroups`; levels of weighted rows count effective rows.
+
+    `shares` are those of each row in the leaves of each tree, or in the bins.
+    """
+    counts = np.concatenate([audited.counts(each) for each in shares])
+    n, known, effective = counts.sum(axis=1), counts, None
+    if of_shares := [one for each in shares if (one := audited.effective(each)) is not None]:
+        effective = np.concatenate(of_shares)
         known = counts * np.divide(effective, n, out=np.zeros(len(n)), where=n > 0)[:, np.newaxis]
     levels: Any
     if not request.is_training:
@@ -765,35 +775,34 @@ def _audit_leaves(
     trees: list[TreeLeaves], audited: AuditedRows, request: _Request
 ) -> AuditedLeaves:
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
-    counts = np.concatenate([audited.counts(tree.shares) for tree in trees])
-    known = [one for tree in trees if (one := audited.effective(tree.shares)) is not None]
     probabilities = np.concatenate([tree.probabilities for tree in trees])
-    predicted = np.concatenate(
-        [
-            predicted_class(tree.probabilities) if tree.predicted is None else tree.predicted
-            for tree in trees
-        ]
-    )
+    predicted = np.concatenate([tree.predicted for tree in trees])
     stated = probabilities[np.arange(len(predicted)), predicted]
     index = np.repeat(np.arange(len(trees)), [len(tree.leaf) for tree in trees])
-    effective = np.concatenate(known) if known else None
+    shares = [tree.shares for tree in trees]
     return AuditedLeaves(
         tree=index if len(trees) > 1 else None,
         leaf=np.concatenate([tree.leaf for tree in trees]),
         rule=trees[0].rule if len(trees) == 1 else None,
-        **_audit_groups(audited, request, counts, predicted, stated, effective, index),
+        **_audit_groups(audited, request, shares, predicted, stated, index),
     )
 
 
 def _audit_bins(audited: AuditedRows, n_bins: int, request: _Request) -> AuditedBins:
-    bins = probability_bins(audited.predicted, audited.stated, n_bins, audited.weights)
-    n_rows = len(audited.codes)
-    inside = sp.csr_array((np.ones(n_rows), bins.bin_of_row, np.arange(n_rows + 1)))
-    counts, effective = audited.counts(inside), audited.effective(inside)
+    """Audit rows by predicted class and probability; weights count in the mean of a bin alone."""
+    stated, n_rows = audited.stated, len(audited.codes)
+    bin_of_row, predicted = probability_bins(audited.predicted, stated, n_bins)
+    inside = sp.csr_array((np.ones(n_rows), bin_of_row, np.arange(n_rows + 1)))
+    order = np.lexsort((stated, bin_of_row))
+    ends = np.searchsorted(bin_of_row[order], np.arange(len(predicted) + 1))
+    low, high = stated[order[ends[:-1]]], stated[order[ends[1:] - 1]]
+    weights = row_weights(audited.weights, n_rows)
+    total, sums = np.bincount(bin_of_row, weights), np.bincount(bin_of_row, weights * stated)
+    mean = np.divide(sums, total, out=low.copy(), where=total > 0)
     return AuditedBins(
-        stated_from=bins.smallest,
-        stated_to=bins.largest,
-        **_audit_groups(audited, request, counts, bins.predicted, bins.mean, effective),
+        stated_from=low,
+        stated_to=high,
+        **_audit_groups(audited, request, [inside], predicted, np.clip(mean, low, high)),
     )
 
 

@@ -196,7 +196,7 @@ def output_arrays(output: ModelOutput) -> tuple[dict[str, Any], dict[str, Any]]:
         names = ("leaf", "probabilities", "n_training", "predicted")
         parts = {name: getattr(tree, name) for name in names}
         parts |= {name: getattr(tree.shares, name) for name in ("data", "indices", "indptr")}
-        arrays |= {f"{index}.{name}": one for name, one in parts.items() if one is not None}
+        arrays |= {f"{index}.{name}": one for name, one in parts.items()}
     return header, arrays
 
 
@@ -243,9 +243,8 @@ def unpack(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ModelOutp
         is_valid &= tree.n_training.shape == (n_leaves,)
         is_valid &= tree.tests is None or len(tree.tests) == n_leaves
         is_valid &= bool(np.isfinite(tree.probabilities).all())
-        if tree.predicted is not None:
-            is_valid &= tree.predicted.shape == (n_leaves,)
-            is_valid &= _are_within(tree.predicted, len(classes))
+        is_valid &= tree.predicted.shape == (n_leaves,)
+        is_valid &= _are_within(tree.predicted, len(classes))
     if not is_valid:
         raise InvalidArgumentError("it predicts classes that it does not have, or no probabilities")
     costs = CostRule(arrays["costs"]) if "costs" in arrays else None
@@ -265,7 +264,7 @@ def _unpack_tree(own: dict[str, NDArray[Any]], told: dict[str, Any], n_rows: int
         probabilities=own["probabilities"],
         shares=shares,
         n_training=own["n_training"],
-        predicted=own.get("predicted"),
+        predicted=own["predicted"],
         tests=tests,
         missing=frozenset(told["missing"]),
     )

@@ -1,4 +1,4 @@
-"""Two fitted trees compared on the same rows, of which neither prediction has seen its row."""
+"""Compare two fitted trees on the same rows; trees that have not seen a row predict it."""
 
 import warnings
 from collections.abc import Iterator
@@ -15,20 +15,11 @@ from sureleaf.comparison import Comparison, compare
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import TreeClassifier
 from sureleaf.evaluation.designs import Design, Split
-from sureleaf.evaluation.evaluation import Evaluation
 from sureleaf.evaluation.evaluator import DEFAULT_DESIGN, evaluate
 from sureleaf.formatting import count_of, listed
 from sureleaf.model.seen_rows import EqualRows, telling_part
 from sureleaf.table import EncodedTable
 from sureleaf.tree import TrainingRows, count_nodes
-
-
-@dataclass(frozen=True, eq=False)
-class NamedTree:
-    """A fitted tree, and what sentences call it."""
-
-    name: str
-    tree: TreeClassifier
 
 
 @dataclass(frozen=True)
@@ -47,8 +38,8 @@ class _EveryRow(Design):
 
 
 def compare_trees(  # noqa: PLR0913 - one question, named options
-    first: NamedTree,
-    second: NamedTree,
+    new: TreeClassifier,
+    old: TreeClassifier,
     X: Any,
     y: ArrayLike,
     *,
@@ -63,7 +54,7 @@ def compare_trees(  # noqa: PLR0913 - one question, named options
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Test which of two fitted trees predicts the same rows better, in pairs.
+    """Test whether a new tree predicts the same rows better than an old one, in pairs.
 
     A tree that has not seen the rows predicts them as it is; it recognises rows of its fit by their
     fingerprints. For a tree that was grown on them, trees predict that are grown like it on the
@@ -71,35 +62,37 @@ def compare_trees(  # noqa: PLR0913 - one question, named options
     set. A tree that was grown on some of the rows, or on these and others, is an error.
     """
     labels = np.asarray(y)
-    trees = (first, second)
-    for one in trees:
-        _check_classes(one, labels)
-    relations = [_relation(one, X, labels, sample_weight) for one in trees]
-
-    def evaluated(one: NamedTree, relation: Relation) -> Evaluation:
-        return evaluate(
-            clone(one.tree) if relation == "grew it" else FrozenEstimator(one.tree),
-            encoded_rows(one.tree, X),
+    trees = {"the new tree": new, "the old tree": old}
+    for name, tree in trees.items():
+        _check_classes(name, tree, labels)
+    relations = {
+        name: _relation(name, tree, X, labels, sample_weight) for name, tree in trees.items()
+    }
+    grew, unknown = (
+        [name for name, relation in relations.items() if relation == wanted]
+        for wanted in ("grew it", "unknown")
+    )
+    pair = [
+        evaluate(
+            clone(tree) if name in grew else FrozenEstimator(tree),
+            encoded_rows(tree, X),
             labels,
-            design=design if "grew it" in relations else _EveryRow(),
+            design=design if grew else _EveryRow(),
             positive=positive,
             cost=cost,
             groups=groups,
             sample_weight=sample_weight,
             n_jobs=n_jobs,
             random_state=seed,
-            name=one.name,
+            name=name,
         )
-
-    pair = [evaluated(*each) for each in zip(trees, relations, strict=True)]
+        for name, tree in trees.items()
+    ]
     found = compare(*pair, measure=measure, margin=margin, level=level)
-    related = list(zip((one.name for one in trees), relations, strict=True))
-    here = [name for name, relation in related if relation == "grew it"]
-    unknown = [name for name, relation in related if relation == "unknown"]
     notes = ""
-    if here:
+    if grew:
         notes += (
-            f" These rows grew {listed(here)}, so each row is predicted by a tree that was grown "
+            f" These rows grew {listed(grew)}, so each row is predicted by a tree that was grown "
             "in the same way without it."
         )
     if unknown:
@@ -110,12 +103,12 @@ def compare_trees(  # noqa: PLR0913 - one question, named options
     return replace(found, sentence=found.sentence + notes)
 
 
-def _check_classes(one: NamedTree, labels: Any) -> None:
-    own, given = set(one.tree.classes_.tolist()), set(labels.tolist())
+def _check_classes(name: str, tree: TreeClassifier, labels: Any) -> None:
+    own, given = set(tree.classes_.tolist()), set(labels.tolist())
     if own != given:
         known, got = (", ".join(sorted(map(str, each))[:8]) for each in (own, given))
         raise InvalidArgumentError(
-            f"y must have the classes of {one.name}, {known}; got {got}. Give rows of all of them."
+            f"y must have the classes of {name}, {known}; got {got}. Give rows of all of them."
         )
 
 
@@ -131,12 +124,14 @@ Relation = Literal["grew it", "new", "unknown"]
 """What rows are to a tree."""
 
 
-def _relation(one: NamedTree, X: Any, labels: Any, weights: ArrayLike | None) -> Relation:
-    """Return whether the rows grew the tree; raise an error if a part did, or these and others."""
-    model = one.tree.recognising_model()
+def _relation(
+    name: str, tree: TreeClassifier, X: Any, labels: Any, weights: ArrayLike | None
+) -> Relation:
+    """Say whether the rows grew the tree; an error if only some of them, or other rows too, did."""
+    model = tree.recognising_model()
     codes = np.searchsorted(model.classes, labels).astype(np.int32)
     used = None if weights is None else np.asarray(weights, dtype=np.float64)
-    rows = TrainingRows(encoded_rows(one.tree, X), codes, len(model.classes), used)
+    rows = TrainingRows(encoded_rows(tree, X), codes, len(model.classes), used)
     parts = model.compare_seen(rows)
     seen, equal = telling_part(parts) if parts else (None, EqualRows())
     if seen is None or not seen.can_tell(equal):
@@ -154,7 +149,7 @@ def _relation(one: NamedTree, X: Any, labels: Any, weights: ArrayLike | None) ->
         got = f"{count_of(len(labels), 'row')}"
     if got:
         raise InvalidArgumentError(
-            f"X and y must be rows that {one.name} has not seen, or exactly those that it was "
+            f"X and y must be rows that {name} has not seen, or exactly those that it was "
             f"grown on; got {got} that it was grown on or updated with. Give rows that are new to "
             "both trees."
         )

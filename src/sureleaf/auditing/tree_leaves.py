@@ -12,6 +12,7 @@ from sklearn.tree import BaseDecisionTree
 
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
+from sureleaf.levels.decisions import predicted_class
 from sureleaf.model import TreeModel
 from sureleaf.tree.rules import IS_MISSING, OR_MISSING, join_tests, leaf_rules
 
@@ -24,16 +25,15 @@ class TreeLeaves:
     """The leaves of one tree, and the share of each audited row in each leaf.
 
     A row is in one leaf, except for rows with missing values in trees that divide them. `leaf` are
-    the numbers of the tree's own library. `predicted` is given for our trees, None for those of
-    scikit-learn. `tests` are those on the path to each leaf, None for the trees of an ensemble;
-    `missing` are the columns with missing values.
+    the numbers of the tree's own library. `tests` are those on the path to each leaf, None for the
+    trees of an ensemble; `missing` are the columns with missing values.
     """
 
     leaf: NDArray[np.intp]
     probabilities: NDArray[np.float64]
     shares: sp.csr_array
     n_training: NDArray[np.float64]
-    predicted: NDArray[np.intp] | None = None
+    predicted: NDArray[np.intp]
     tests: tuple[tuple[PathTest, ...], ...] | None = None
     missing: frozenset[int] = frozenset()
 
@@ -64,18 +64,17 @@ def find_trees(model: Any, X: Any, names: Sequence[str], n_classes: int) -> list
     if isinstance(model, TreeClassifier):
         leaves = _sureleaf_leaves(model.model_, X)
         rules = leaf_rules(model.model_.tree, model.model_.schema)
-        return [
-            replace(leaves, tests=tuple(((rules[leaf], None),) for leaf in leaves.leaf.tolist()))
-        ]
+        paths = tuple(((rules[leaf], None),) for leaf in leaves.leaf.tolist())
+        return [replace(leaves, tests=paths)]
     if isinstance(model, BaggedTreesClassifier):
         return [_sureleaf_leaves(member, X) for member in model.model_.members]
     if isinstance(model, BaseDecisionTree):
         leaves = _sklearn_leaves(model, np.asarray(model.apply(X)), np.arange(n_classes), n_classes)
-        missing = np.zeros(0)
+        missing: list[int] = []
         if not sp.issparse(X):
-            missing = np.flatnonzero(np.isnan(np.asarray(X, dtype=float)).any(axis=0))
+            missing = np.flatnonzero(np.isnan(np.asarray(X, dtype=float)).any(axis=0)).tolist()
         tests = _leaf_tests(model.tree_, names)
-        return [replace(leaves, tests=tests, missing=frozenset(missing.tolist()))]
+        return [replace(leaves, tests=tests, missing=frozenset(missing))]
     if isinstance(model, RandomForestClassifier | ExtraTreesClassifier):
         leaf_of_row, codes = np.asarray(model.apply(X)), np.arange(n_classes)
         return [
@@ -116,7 +115,8 @@ def _sklearn_leaves(
         (np.ones(n_rows), np.searchsorted(leaf, leaf_of_row), np.arange(n_rows + 1)),
         shape=(n_rows, len(leaf)),
     )
-    return TreeLeaves(leaf, probabilities, shares, tree.n_node_samples[leaf].astype(float))
+    n_training = tree.n_node_samples[leaf].astype(float)
+    return TreeLeaves(leaf, probabilities, shares, n_training, predicted_class(probabilities))
 
 
 def _leaf_tests(tree: Any, names: Sequence[str]) -> tuple[tuple[PathTest, ...], ...]:

@@ -5,13 +5,12 @@ the probability of the predicted class in the leaf; more rows only make it bette
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln
 
-from sureleaf.arguments import FloatArray, row_weights
+from sureleaf.arguments import FloatArray
 from sureleaf.levels.decisions import CostRule, decision_tie
 from sureleaf.levels.intervals import PRIOR_ROWS, clopper_pearson, majority_probability
 from sureleaf.levels.search import min_rows
@@ -183,27 +182,13 @@ def pooled_accuracy(n_correct: FloatArray, n: FloatArray) -> FloatArray:
 # ---- rows grouped by prediction and predicted probability ----------------------------------------
 
 
-class ProbabilityBins(NamedTuple):
-    """Groups of rows with one predicted class, and with these probabilities of it."""
-
-    bin_of_row: NDArray[np.intp]
-    predicted: NDArray[np.intp]
-    mean: FloatArray
-    smallest: FloatArray
-    largest: FloatArray
-
-
 def probability_bins(
-    predicted: NDArray[np.intp],
-    probability: FloatArray,
-    n_bins: int,
-    weights: FloatArray | None = None,
-) -> ProbabilityBins:
-    """Divide the rows of each predicted class into bins of equal size, by class and probability.
+    predicted: NDArray[np.intp], probability: FloatArray, n_bins: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Divide the rows of each predicted class into bins of equal size; return bins and classes.
 
     The number of bins of a class is proportional to its rows, and at least one. Rows with equal
-    probabilities stay together, so a model with few distinct probabilities has fewer bins. Weights
-    count in the mean probability of a bin only.
+    probabilities stay together, so a model with few distinct probabilities has fewer bins.
     """
     bin_of_row = np.empty(len(predicted), dtype=np.intp)
     class_of_bin: list[int] = []
@@ -215,13 +200,4 @@ def probability_bins(
         _, index = np.unique(index, return_inverse=True)
         bin_of_row[rows] = len(class_of_bin) + index
         class_of_bin += [code] * (int(index.max()) + 1)
-    n_bins = len(class_of_bin)
-    weight = row_weights(weights, len(predicted))
-    total = np.bincount(bin_of_row, weight, n_bins)
-    low, high = np.full(n_bins, np.inf), np.full(n_bins, -np.inf)
-    np.minimum.at(low, bin_of_row, probability)
-    np.maximum.at(high, bin_of_row, probability)
-    sums = np.bincount(bin_of_row, weight * probability, n_bins)
-    mean = np.divide(sums, total, out=low.copy(), where=total > 0)
-    classes = np.array(class_of_bin, dtype=np.intp)
-    return ProbabilityBins(bin_of_row, classes, np.clip(mean, low, high), low, high)
+    return bin_of_row, np.array(class_of_bin, dtype=np.intp)

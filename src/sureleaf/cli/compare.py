@@ -256,7 +256,7 @@ def _compare_reports(
     old, new = (read_report(path) for path in paths[:2])
     data = new["data"]
     columns = replace(table, group=data["groups"], weight=data["weights"])
-    trees = [tree_of(old, "old").tree, tree_of(new, "new").tree]
+    trees = [tree_of(old, "old"), tree_of(new, "new")]
     question = columns.for_models(*trees).read(paths[2], data["target"])
     return compare_reports(
         old,

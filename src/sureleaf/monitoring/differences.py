@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sureleaf.arguments import FloatArray
-from sureleaf.auditing.same_rows import NamedTree, compare_trees, encoded_rows
+from sureleaf.auditing.same_rows import compare_trees, encoded_rows
 from sureleaf.comparison import Comparison
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier
@@ -301,8 +301,8 @@ def _comparison(
     cost, other = (one.model_.cost for one in (old, new))
     at_costs = cost is not None and other is not None and np.array_equal(cost, other)
     return compare_trees(
-        NamedTree("the new tree", new),
-        NamedTree("the old tree", old),
+        new,
+        old,
         X,
         y,
         measure="cost" if at_costs else "accuracy",

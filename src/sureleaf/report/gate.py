@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
-from sureleaf.auditing.same_rows import NamedTree, compare_trees
+from sureleaf.auditing.same_rows import compare_trees
 from sureleaf.comparison import Comparison
 from sureleaf.errors import InvalidArgumentError
 from sureleaf.estimators import TreeClassifier
@@ -166,7 +166,7 @@ def compare_reports(  # noqa: PLR0913 - one question, named options
         measure = "auc" if new["models"]["measure"] == "auc" else "accuracy"
         measure = measure if cost is None else "decided_cost"
     first, second = tree_of(new, "new"), tree_of(old, "old")
-    if not 0 <= quality["positive"] < len(first.tree.classes_):
+    if not 0 <= quality["positive"] < len(first.classes_):
         raise InvalidArgumentError(
             "quality.positive of the new report must be the number of a class; got "
             f"{quality['positive']}. Make the report again."
@@ -180,7 +180,7 @@ def compare_reports(  # noqa: PLR0913 - one question, named options
         margin=margin,
         level=level,
         cost=cost,
-        positive=first.tree.classes_[quality["positive"]],
+        positive=first.classes_[quality["positive"]],
         groups=groups,
         sample_weight=sample_weight,
         design=KFold(quality["folds"], repeats=quality["repeats"]),
@@ -217,7 +217,7 @@ def _common_cost(old: dict[str, Any], new: dict[str, Any], measure: str | None) 
     )
 
 
-def tree_of(document: dict[str, Any], which: str) -> NamedTree:
+def tree_of(document: dict[str, Any], which: str) -> TreeClassifier:
     """Return the tree that a report holds."""
     try:
         tree = from_json(document["model"])
@@ -233,4 +233,4 @@ def tree_of(document: dict[str, Any], which: str) -> NamedTree:
             f"the {which} report must hold a tree of its classes (model); got another model. Make "
             "the report again."
         )
-    return NamedTree(f"the {which} tree", tree)
+    return tree
