@@ -9,7 +9,7 @@ import pytest
 import sureleaf
 from sureleaf import InvalidArgumentError, InvalidTypeError, TreeClassifier
 from sureleaf.monitoring import keep_or_regrow
-from sureleaf.monitoring.regrowth import _join, _joined_table
+from sureleaf.monitoring.updates import _join, _joined_table
 from sureleaf.table import read_table
 
 

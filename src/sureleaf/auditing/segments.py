@@ -328,16 +328,14 @@ def _spread(own: _Conditions, stated: FloatArray) -> float:
 class SegmentResult:
     """A segment with its numbers.
 
-    `z` is how far it is off, in standard errors; `variance` is that of the sum of its weighted
-    residuals. P-value and interval are corrected for all segments that were looked at. With
-    `rows_needed` rows of the table, a segment that is as far off is found with probability .9.
+    `z` is how far it is off, in standard errors. P-value and interval are corrected for all
+    segments that were looked at. With `rows_needed` rows of the table, a segment that is as far off
+    is found with probability .9.
     """
 
     rule: str
     rows: BoolArray
-    n_conditions: int
     z: float
-    variance: float
     p_value: float
     low: float
     high: float
@@ -382,41 +380,26 @@ def search(family: SegmentFamily, errors: Errors, *, level: float, seed: int = 0
         candidate = candidate or _farthest(*known, beyond=False)
         if candidate is None:
             break
-        result = _result(errors, candidate, best, critical, level)
+        block, i, j, z, variance = candidate
+        rows, k, w = block.rows(i, j), block.n_conditions, errors.w
+        share = (1 + int((best[k] >= z - 1e-9).sum())) / (1 + n_simulated)
+        result = SegmentResult(
+            block.rule(i, j),
+            rows,
+            z,
+            min(1.0, share / ERROR_SHARES[k]),
+            *_interval(errors, rows, variance, critical[k], level),
+            rows_needed=_rows_needed(len(rows), z, critical[k]),
+        )
         if result.p_value <= 1 - level + 1e-12:
             beyond_chance.append(result)
         elif result.rows_needed <= OPEN_WITHIN * family.n_rows and result.p_value <= OPEN_P:
             explained.append(result)
         else:
             break
-        rows = result.rows
-        w = errors.w[rows]
-        remaining = remaining.copy()
-        remaining[rows] -= w * (remaining[rows].sum() / w.sum())
+        explains = np.where(rows, w * (remaining[rows].sum() / w[rows].sum()), 0.0)
+        remaining = remaining - explains
     return Search(beyond_chance, explained, family.n_segments, _detectable(errors, critical))
-
-
-def _result(
-    errors: Errors,
-    candidate: "_Candidate",
-    best: dict[int, FloatArray],
-    critical: dict[int, float],
-    level: float,
-) -> SegmentResult:
-    """Return a segment with its p-value, interval and rows; `best` are those of simulated rows."""
-    block, i, j, z, variance = candidate
-    rows, k = block.rows(i, j), block.n_conditions
-    share = (1 + int((best[k] >= z - 1e-9).sum())) / (1 + len(best[k]))
-    return SegmentResult(
-        block.rule(i, j),
-        rows,
-        k,
-        z,
-        variance,
-        min(1.0, share / ERROR_SHARES[k]),
-        *_interval(errors, rows, variance, critical[k], level),
-        rows_needed=_rows_needed(len(rows), z, critical[k]),
-    )
 
 
 def _statistics(
