@@ -24,7 +24,6 @@ from sureleaf.arguments import (
 from sureleaf.auditing.foreign_models import ForeignModel
 from sureleaf.auditing.model_output import ModelOutput, model_output
 from sureleaf.auditing.segments import Errors
-from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.errors import InvalidArgumentError, UnseenCategoryWarning
 from sureleaf.estimators import BaggedTreesClassifier, TreeClassifier
 from sureleaf.evaluation.designs import Holdout
@@ -93,23 +92,19 @@ def _compare_with_fit(
     return ComparedRows(fitted.compare_seen(rows), len(codes))
 
 
-@dataclass(frozen=True, eq=False)
-class AuditedRows:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AuditedRows(ModelOutput):
     """The rows of an audit, with what the model says about them.
 
     `X` has all columns that were given. Codes, probabilities and ``cost[actual][predicted]`` are in
     the order of the model's classes. Weights have mean 1. `n_unlabelled` rows were left out when
     the table was read in batches. `positive` is the class that calibration is about; None for the
     second of two classes, and with more classes for the predicted one. `compared` is None unless
-    the model keeps fingerprints of the rows of its fit. `tree` has the leaves of a single tree.
+    the model keeps fingerprints of the rows of its fit.
     """
 
     X: Any
-    name: str
-    classes: NDArray[Any]
     codes: NDArray[np.int64]
-    predicted: NDArray[np.intp]
-    probabilities: FloatArray
     weights: FloatArray | None = None
     groups: NDArray[np.int64] | None = None
     cost: FloatArray | None = None
@@ -117,7 +112,6 @@ class AuditedRows:
     n_unlabelled: int = 0
     positive: Any = None
     compared: ComparedRows | None = None
-    tree: TreeLeaves | None = None
 
     @property
     def rule(self) -> CostRule | None:
@@ -278,7 +272,7 @@ def audit_rows(
     cost: ArrayLike | None,
     sample_weight: ArrayLike | str | None,
     groups: ArrayLike | str | None,
-) -> tuple[AuditedRows, ModelOutput]:
+) -> AuditedRows:
     """Predict the rows, in batches if their source is one, and check what is known of them."""
     n_unlabelled = 0
     if is_source(X) and isinstance(y, str):
@@ -308,21 +302,17 @@ def audit_rows(
         rule = CostRule(given.cost[np.ix_(position, position)])
     weights = check_weights(sample_weight, len(codes), ones_as_none=True)
     labels = check_groups(groups, len(codes))
-    rows = AuditedRows(
-        X,
-        output.name,
-        output.classes,
-        codes,
-        output.predicted,
-        output.probabilities,
-        None if weights is None else weights / weights.mean(),
-        None if labels is None else np.unique(labels, return_inverse=True)[1].astype(np.int64),
-        None if rule is None else rule.cost,
-        cost_of_model,
-        n_unlabelled,
+    return AuditedRows(
+        **vars(output),
+        X=X,
+        codes=codes,
+        weights=None if weights is None else weights / weights.mean(),
+        groups=None if labels is None else np.unique(labels, return_inverse=True)[1],
+        cost=None if rule is None else rule.cost,
+        cost_of_model=cost_of_model,
+        n_unlabelled=n_unlabelled,
         compared=None if compared[0] is None else reduce(add, compared),
     )
-    return rows, output
 
 
 def _predict(
@@ -389,7 +379,7 @@ MORE_ROWS = 3
 """A model that was trained on this many times the rows may know more than they can teach."""
 
 
-def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str | None:
+def looks_like_training(rows: AuditedRows) -> str | None:
     """Return why rows that are called unseen look like training rows; None if they do not.
 
     A forest and a logistic regression are cross-fitted on the rows. A model that makes less than a
@@ -401,7 +391,7 @@ def looks_like_training(rows: AuditedRows, trees: Sequence[TreeLeaves]) -> str |
     most_frequent = np.bincount(rows.codes).max()
     if n_rows < MIN_ROWS or wrong.mean() > LEFT_ERRORS * (1 - most_frequent / n_rows):
         return None
-    if trees and max(float(tree.n_training.sum()) for tree in trees) > MORE_ROWS * n_rows:
+    if max((float(tree.n_training.sum()) for tree in rows.trees), default=0.0) > MORE_ROWS * n_rows:
         return None
     part = np.sort(shuffled(n_rows, 0, 0)[:MAX_ROWS])
     codes, wrong = rows.codes[part], wrong[part]

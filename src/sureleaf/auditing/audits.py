@@ -26,7 +26,6 @@ from sureleaf.auditing.audited_rows import (
     looks_like_training,
     seems_swapped,
 )
-from sureleaf.auditing.model_output import ModelOutput
 from sureleaf.auditing.tree_leaves import TreeLeaves
 from sureleaf.auditing.unseen_levels import probability_bins, unseen_levels
 from sureleaf.auditing.where import Subgroups, Where, find_segments, subgroup_table
@@ -645,11 +644,11 @@ def audit(
     is_training = rows == "training"
     request = _Request(is_training, check_level(level), confidence, utility)
     check_count("n_bins", n_bins)
-    audited, output = audit_rows(
+    audited = audit_rows(
         model, X, y, classes=classes, cost=cost, sample_weight=sample_weight, groups=groups
     )
     if positive is not None:
-        positive_class(positive, output.classes)
+        positive_class(positive, audited.classes)
         audited = replace(audited, positive=positive)
     if is_training:
         warnings.warn(
@@ -658,18 +657,20 @@ def audit(
             TrainingRowsWarning,
             stacklevel=2,
         )
-    leaves = _audit_leaves(output.trees, audited, request) if output.trees else None
-    if len(output.trees) == 1:
-        audited = replace(audited, tree=output.trees[0])
-    remark, newness = _remark(output, audited, leaves, rows, named=classes is not None)
+    leaves = _audit_leaves(audited, request) if audited.trees else None
+    remark, newness = _remark(audited, leaves, rows, named=classes is not None)
     bins = _audit_bins(audited, n_bins, request)
-    table = bins if leaves is None or len(output.trees) > 1 else leaves
+    table: AuditedGroups = bins
+    if leaves is not None and leaves.tree is None:
+        table = leaves
+    else:  # the leaves of each row are not needed any more
+        audited = replace(audited, trees=[])
     shares = table.n / table.n.sum()
     effective = audited.effective(sp.csr_array(np.ones((len(audited.codes), 1))))
     return Audit(
-        model=output.name,
+        model=audited.name,
         n_rows=len(audited.codes),
-        classes=output.classes,
+        classes=audited.classes,
         level=request.level,
         accuracy=audited.evaluation.estimate("accuracy", level=request.level),
         stated=float(np.average(audited.stated, weights=audited.weights)),
@@ -688,7 +689,6 @@ def audit(
 
 
 def _remark(
-    output: ModelOutput,
     audited: AuditedRows,
     leaves: AuditedLeaves | None,
     rows: str | None,
@@ -705,10 +705,10 @@ def _remark(
     if swapped is not None or rows == "training":
         return swapped, newness
     text = None if audited.compared is None else audited.compared.remark
-    if text is None and leaves is not None and len(output.trees) == 1:
-        text = _same_leaves(output.trees[0], leaves)
+    if text is None and leaves is not None and leaves.tree is None:
+        text = _same_leaves(audited.trees[0], leaves)
     if text is None:
-        text = looks_like_training(audited, output.trees)
+        text = looks_like_training(audited)
     if text is None:
         return None, newness
     advice = "If they are its training rows, pass rows='training'."
@@ -771,10 +771,9 @@ def _audit_groups(
     }
 
 
-def _audit_leaves(
-    trees: list[TreeLeaves], audited: AuditedRows, request: _Request
-) -> AuditedLeaves:
+def _audit_leaves(audited: AuditedRows, request: _Request) -> AuditedLeaves:
     """Audit the leaves of all trees at once: leaves with equal counts share the computation."""
+    trees = audited.trees
     probabilities = np.concatenate([tree.probabilities for tree in trees])
     predicted = np.concatenate([tree.predicted for tree in trees])
     stated = probabilities[np.arange(len(predicted)), predicted]

@@ -355,8 +355,8 @@ def subgroup_table(
         of=of,
         inside=(  # of a single tree, if its rows are independent
             None
-            if rows.tree is None or rows.weights is not None or rows.groups is not None
-            else compare_inside(rows.tree, rows.predicted == rows.codes, groups, level)
+            if len(rows.trees) != 1 or rows.weights is not None or rows.groups is not None
+            else compare_inside(rows.trees[0], rows.predicted == rows.codes, groups, level)
         ),
     )
 
