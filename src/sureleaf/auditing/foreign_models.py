@@ -254,7 +254,10 @@ def unpack(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ModelOutp
 def _unpack_tree(own: dict[str, NDArray[Any]], told: dict[str, Any], n_rows: int) -> TreeLeaves:
     tests = told["tests"]
     if tests is not None:
-        tests = tuple(tuple((str(text), column) for text, column in path) for path in tests)
+        tests = tuple(
+            tuple((str(text), None if column is None else int(column)) for text, column in path)
+            for path in tests
+        )
     shares = sp.csr_array(
         (own["data"], own["indices"], own["indptr"]), shape=(n_rows, len(own["leaf"]))
     )
