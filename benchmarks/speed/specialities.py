@@ -21,10 +21,12 @@ from benchmarks.speed.clock import shown_ratio
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "cpp" / "include" / "sureleaf"
 ROUNDS = 3
-ROWS, CLASSES, FLAGS = (
+ROWS, CLASSES, FLAGS, VALUES, FEW_LEAVES = (
     "full tree, 200,000 x 20",
     "full tree, 5 classes, 100,000 x 20",
     "full tree, 40 flags, 200,000 rows",
+    "full tree, 20 columns of 50 values, 200,000 rows",
+    "tree of 200 leaves, 20 columns of 50 values, 200,000 rows",
 )
 SMALL_FOREST, LARGE_FOREST = "forest of 10 trees, 50,000 x 20", "forest of 10 trees, 200,000 x 20"
 PREDICTIONS = "predictions of a full tree, 1,000,000 x 20"
@@ -33,6 +35,8 @@ WORK = {
     ROWS: "TreeClassifier(**FULL).fit(*table(200_000))",
     CLASSES: "TreeClassifier(**FULL).fit(*table(100_000, 5))",
     FLAGS: "TreeClassifier(**FULL).fit(*flags(200_000))",
+    VALUES: "TreeClassifier(**FULL).fit(*coded())",
+    FEW_LEAVES: "TreeClassifier(**FULL, max_leaves=200).fit(*coded())",
     SMALL_FOREST: "BaggedTreesClassifier(**FOREST).fit(*table(50_000))",
     LARGE_FOREST: "BaggedTreesClassifier(**FOREST).fit(*table(200_000))",
     PREDICTIONS: "fitted().predict_proba(many())",
@@ -56,6 +60,11 @@ def flags(n):
         X = (np.random.default_rng(0).random((n, 40)) < 0.3).astype(float)
         tables[n] = X, (X[:, :5].sum(axis=1) > 2) ^ (X[:, 7] > X[:, 8])
     return tables[n]
+def coded():
+    if "coded" not in tables:
+        X, y = table(200_000)
+        tables["coded"] = np.round(X * 8).clip(-25, 25), y
+    return tables["coded"]
 def fitted():
     if "fitted" not in tables:
         tables["fitted"] = TreeClassifier(**FULL).fit(*table(200_000))
@@ -136,6 +145,18 @@ SPECIALITIES = (
             ("histogram.hpp", "void count_flags("),
             ("histogram.hpp", "void add_flags("),
             ("histogram.hpp", "Histogram<Weight> flag_histogram("),
+        ),
+    ),
+    Speciality(
+        "histogram of the largest child from that of its parent",
+        "histogram.hpp",
+        "if (branches.empty()) return;",
+        "if (task.n > 0) return;",
+        (VALUES, FEW_LEAVES, FLAGS),
+        (
+            ("histogram.hpp", "bool passes_down("),
+            ("histogram.hpp", "void pass_down("),
+            ("histogram.hpp", "std::vector<std::int64_t> count_around("),
         ),
     ),
     Speciality(

@@ -69,6 +69,14 @@ class BestSplitFinder {
     });
   }
 
+  bool passes_down(const NodeTask& task, const Totals& totals) const {
+    return histograms_.passes_down(task.n, totals);
+  }
+  void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
+                 Workspace<Entry>& space, ThreadPool& pool) const {
+    histograms_.pass_down(task, totals, branches, space, pool);
+  }
+
  private:
   static constexpr double no_floor = -std::numeric_limits<double>::infinity();
   // Below so many rows it is faster to sort them all.

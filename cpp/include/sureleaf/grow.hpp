@@ -76,6 +76,7 @@ class Grower {
       NodeTask task;
       std::size_t column;
       Candidate candidate;
+      std::vector<std::int64_t> code_counts;  // of the node, if its children's follow from them
     };
     auto is_worse = [](const Planned& a, const Planned& b) {
       return a.decrease < b.decrease || (a.decrease == b.decrease && a.task.node > b.task.node);
@@ -89,8 +90,10 @@ class Grower {
       const std::size_t column = find_split(task, arena, space, pool_);
       if (column == none) return;
       const double decrease = space.candidates[column].gain * space.totals.node.weight;
+      std::vector<std::int64_t> code_counts;
+      if (finder_.passes_down(task, space.totals)) code_counts = space.totals.code_counts;
       heap.push_back({std::llround(decrease / unit), std::move(task), column,
-                      std::move(space.candidates[column])});
+                      std::move(space.candidates[column]), std::move(code_counts)});
       std::push_heap(heap.begin(), heap.end(), is_worse);
     };
     plan(std::move(root));
@@ -105,6 +108,12 @@ class Grower {
       std::vector<NodeTask> children;
       partitioner_.make_split(best.task, best.column, best.candidate, arena, space, pool_,
                               children);
+      if (!best.code_counts.empty() && space.branches.missing_rows.empty()) {
+        space.totals.whole = space.totals.codes_are_counted = true;  // were those of another node
+        space.totals.flags_are_counted = false;                      // and are not kept
+        space.totals.code_counts.swap(best.code_counts);
+        finder_.pass_down(best.task, space.totals, children, space, pool_);
+      }
       for (NodeTask& child : children) plan(std::move(child));
     }
   }
@@ -141,7 +150,10 @@ class Grower {
              std::vector<NodeTask>& pending) {
     const std::size_t column = find_split(task, arena, space, pool);
     if (column == none) return;
+    const std::size_t n_before = pending.size();
     partitioner_.make_split(task, column, space.candidates[column], arena, space, pool, pending);
+    if (space.branches.missing_rows.empty())
+      finder_.pass_down(task, space.totals, std::span(pending).subspan(n_before), space, pool);
   }
 
   // The column of the best split, whose candidate is in `space`; none if the node is a leaf.
@@ -171,7 +183,7 @@ class Grower {
       std::ranges::sort(space.columns);
       const std::size_t column = find_split_of_drawn(task, space, pool);
       if (column != none) return column;
-      if (totals.codes_are_given) {  // the next draw needs them again
+      if (totals.codes_are_inherited) {  // the next draw needs them again
         totals.code_counts.swap(task.code_counts);
         totals.code_weights.swap(task.code_weights);
       }

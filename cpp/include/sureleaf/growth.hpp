@@ -69,10 +69,12 @@ struct NodeTask {
   std::uint64_t key = 0;  // of random draws
   std::vector<FractionalRow> fractional_rows;
   ClassBounds bounds;
-  std::vector<std::size_t> n_known;       // one per column with missing values
-  std::vector<std::uint64_t> exhausted;   // one bit per column: no node below can be split on it
-  std::vector<std::int64_t> code_counts;  // histograms of the small columns, if rows are elsewhere
-  std::vector<double> code_weights;       // the same if weights are fractional
+  std::vector<std::size_t> n_known;      // one per column with missing values
+  std::vector<std::uint64_t> exhausted;  // one bit per column: no node below can be split on it
+  std::vector<std::int64_t>
+      code_counts;  // histograms of the small columns, if they follow from the parent's
+  std::vector<double> code_weights;       // the same if weights are fractional and it is known
+  std::vector<std::int64_t> flag_counts;  // of the flags, if they follow from the parent's
   std::vector<RankRange> rank_ranges;     // per column, if nodes are sorted
 
   bool is_exhausted(std::size_t j) const { return (exhausted[j / 64] >> (j % 64)) & 1; }

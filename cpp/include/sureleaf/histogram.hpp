@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sureleaf/criterion.hpp"
@@ -184,9 +185,12 @@ class HistogramBuilder {
   void prepare(NodeTask& task, ThreadPool& pool, Totals& totals) const {
     const Presorted& data = growth_.data;
     totals.flags_are_counted = totals.whole && data.n_flags > 0 && growth_.largest_count <= 255;
-    if (totals.flags_are_counted) count_flags(task, pool, totals);
-    totals.codes_are_given = !task.code_counts.empty() || !task.code_weights.empty();
-    if (totals.codes_are_given) {
+    if (!task.flag_counts.empty())
+      totals.flag_counts = std::exchange(task.flag_counts, {});
+    else if (totals.flags_are_counted)
+      count_flags(task, pool, totals);
+    totals.codes_are_inherited = !task.code_counts.empty() || !task.code_weights.empty();
+    if (totals.codes_are_inherited) {
       totals.code_counts.swap(task.code_counts);
       totals.code_weights.swap(task.code_weights);
       totals.codes_are_counted = true;
@@ -207,7 +211,7 @@ class HistogramBuilder {
 
   void count_small_columns(const NodeTask& task, std::size_t first, std::size_t last,
                            Totals& totals, Workspace<Entry>& space) const {
-    if (!totals.codes_are_counted || totals.codes_are_given) return;
+    if (!totals.codes_are_counted || totals.codes_are_inherited) return;
     if (totals.whole) {
       RowCounter<std::int64_t>(growth_, task, totals, first, last, totals.code_counts, space)
           .add(task.begin, task.begin + task.n);
@@ -217,6 +221,44 @@ class HistogramBuilder {
                                      space);
     counter.add(task.begin, task.begin + task.n);
     counter.add(task.fractional_rows);
+  }
+
+  // Whether a node of n rows gives histograms to its children. They are kept while a node is
+  // queued, so they must be small compared with its rows.
+  bool passes_down(std::size_t n, const Totals& totals) const {
+    return totals.whole && totals.codes_are_counted && totals.is_drawn.empty() &&
+           n * growth_.data.small_columns.size() >= 8 * totals.code_counts.size();
+  }
+
+  // The same for the counts of flags, which take a line per class.
+  bool passes_flags_down(std::size_t n, const Totals& totals) const {
+    return totals.whole && totals.flags_are_counted && n >= 8 * growth_.n_classes;
+  }
+
+  // Gives histograms to the children that are to be split, if all rows of the node went down whole.
+  // The histogram of the largest child is that of the node minus that of the other rows, which are
+  // fewer.
+  void pass_down(const NodeTask& task, const Totals& totals, std::span<NodeTask> branches,
+                 Workspace<Entry>& space, ThreadPool& pool) const {
+    if (branches.empty()) return;
+    NodeTask& largest = *std::ranges::max_element(branches, {}, &NodeTask::n);
+    const std::size_t n_rest = task.n - largest.n;
+    if (n_rest > largest.n) return;
+    NodeTask* sibling = nullptr;  // that has all of the other rows
+    if (branches.size() == 2) sibling = &branches[&largest == &branches[0] ? 1 : 0];
+    if (sibling != nullptr && sibling->n != n_rest) sibling = nullptr;
+    auto pass = [&](std::vector<std::int64_t> NodeTask::* counts, std::vector<std::int64_t> rest,
+                    const std::vector<std::int64_t>& all, bool to_sibling) {
+      largest.*counts = all;
+      for (std::size_t i = 0; i < all.size(); ++i) (largest.*counts)[i] -= rest[i];
+      if (sibling != nullptr && to_sibling) sibling->*counts = std::move(rest);
+    };
+    if (passes_down(largest.n, totals))
+      pass(&NodeTask::code_counts, count_around(task, largest, totals, space, pool),
+           totals.code_counts, passes_down(n_rest, totals));
+    if (passes_flags_down(largest.n, totals))
+      pass(&NodeTask::flag_counts, count_flags_around(task, largest, pool), totals.flag_counts,
+           passes_flags_down(n_rest, totals));
   }
 
   template <class Weight>
@@ -233,6 +275,65 @@ class HistogramBuilder {
   }
 
  private:
+  // The histograms of the rows of a node that are not in one of its children.
+  std::vector<std::int64_t> count_around(const NodeTask& task, const NodeTask& child,
+                                         const Totals& totals, Workspace<Entry>& space,
+                                         ThreadPool& pool) const {
+    const std::size_t n_parts = n_parts_of(task.n - child.n, pool);
+    std::vector<std::vector<std::int64_t>> parts(n_parts);
+    std::vector<RowCounter<std::int64_t>> counters;
+    counters.reserve(n_parts);
+    for (std::vector<std::int64_t>& cells : parts) {
+      cells.assign(totals.code_counts.size(), 0);
+      counters.emplace_back(growth_, task, totals, 0, growth_.data.small_columns.size(), cells,
+                            space);
+    }
+    visit_around(
+        task, child, n_parts, pool,
+        [&](std::size_t i, std::size_t begin, std::size_t end) { counters[i].add(begin, end); });
+    return sum_of(parts);
+  }
+
+  std::vector<std::int64_t> count_flags_around(const NodeTask& task, const NodeTask& child,
+                                               ThreadPool& pool) const {
+    std::vector<std::vector<std::int64_t>> parts(n_parts_of(task.n - child.n, pool));
+    for (std::vector<std::int64_t>& counts : parts) counts.assign(n_flag_cells(), 0);
+    visit_around(task, child, parts.size(), pool,
+                 [&](std::size_t i, std::size_t begin, std::size_t end) {
+                   add_flags(begin, end, parts[i]);
+                 });
+    return sum_of(parts);
+  }
+
+  static std::size_t n_parts_of(std::size_t n_rows, const ThreadPool& pool) {
+    constexpr std::size_t least_rows = 1 << 14;  // per thread
+    return std::clamp<std::size_t>(n_rows / least_rows, 1, pool.size());
+  }
+
+  // Calls visit(part, begin, end) with positions in the lists, which together are the rows of a
+  // node that are not in one of its children; each thread takes some of the rows.
+  template <class Visit>
+  void visit_around(const NodeTask& task, const NodeTask& child, std::size_t n_parts,
+                    ThreadPool& pool, Visit&& visit) const {
+    const std::size_t n_rows = task.n - child.n, n_before = child.begin - task.begin;
+    auto visit_part = [&](std::size_t i) {
+      const std::size_t begin = i * n_rows / n_parts, end = (i + 1) * n_rows / n_parts;
+      const std::size_t middle = std::clamp(n_before, begin, end);
+      visit(i, task.begin + begin, task.begin + middle);
+      visit(i, task.begin + middle + child.n, task.begin + end + child.n);
+    };
+    if (n_parts == 1)
+      visit_part(0);
+    else
+      pool.run(n_parts, interrupt_, [&](std::size_t i, std::size_t) { visit_part(i); });
+  }
+
+  static std::vector<std::int64_t> sum_of(std::vector<std::vector<std::int64_t>>& parts) {
+    for (std::size_t i = 1; i < parts.size(); ++i)
+      std::ranges::transform(parts[0], parts[i], parts[0].begin(), std::plus<>{});
+    return std::move(parts[0]);
+  }
+
   // Adds rows to the histograms of small columns `first` to `last`, all codes of a row at a time;
   // exhausted columns, and those that are not drawn, are left out.
   template <class Weight>
@@ -314,8 +415,7 @@ class HistogramBuilder {
 
   // Counts all flags of the node's rows by class.
   void count_flags(const NodeTask& task, ThreadPool& pool, Totals& totals) const {
-    constexpr std::size_t least_rows = 1 << 14;  // per thread
-    const std::size_t n_parts = std::clamp<std::size_t>(task.n / least_rows, 1, pool.size());
+    const std::size_t n_parts = n_parts_of(task.n, pool);
     totals.flag_counts.assign(n_flag_cells(), 0);
     if (n_parts == 1) return add_flags(task.begin, task.begin + task.n, totals.flag_counts);
     std::vector<std::vector<std::int64_t>> parts(n_parts, totals.flag_counts);
@@ -323,8 +423,7 @@ class HistogramBuilder {
       add_flags(task.begin + i * task.n / n_parts, task.begin + (i + 1) * task.n / n_parts,
                 parts[i]);
     });
-    for (const std::vector<std::int64_t>& part : parts)
-      std::ranges::transform(totals.flag_counts, part, totals.flag_counts.begin(), std::plus<>{});
+    totals.flag_counts = sum_of(parts);
   }
 
   // Bytes are summed, a vector at a time, and moved to wide sums before they can overflow.

@@ -45,7 +45,7 @@ struct Totals {
   bool flags_are_counted = false, codes_are_counted = false;
   std::vector<char> is_drawn;  // per column; empty: all columns are looked at
   std::size_t n_drawn_small = 0;
-  bool codes_are_given = false;           // with the task
+  bool codes_are_inherited = false;       // from the parent
   std::vector<std::int64_t> flag_counts;  // rows with each flag set, one line per class
   std::vector<std::int64_t> code_counts;  // histograms of all small columns
   std::vector<double> code_weights;       // the same if weights are fractional
