@@ -28,6 +28,7 @@ def evaluate(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     save: Path | None = None,
+    memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Evaluate a classifier on unseen rows, with an interval for each measure.
@@ -41,7 +42,7 @@ def evaluate(
     - sureleaf evaluate data.csv -t class -m sklearn.naive_bayes.GaussianNB
     - sureleaf evaluate data.csv -t class --bagged 10 --tree pruning=none
     - sureleaf evaluate data.csv -t class --repeats 3 --cost "0,5;1,0" --json
-    - sureleaf evaluate folder-of-parquet -t class
+    - sureleaf evaluate folder-of-parquet -t class --memory 2GB
     """
     import sureleaf
     from sureleaf import designs
@@ -51,15 +52,17 @@ def evaluate(
 
     options.check_output(save, data, classes.cost)
     is_bootstrap = isinstance(design, designs.Bootstrap)
-    if data.is_dir():
+    if data.is_dir() or memory is not None:
         if model is not None or tree.bagged is not None or is_bootstrap:
             raise InvalidArgumentError(
                 "a table that is read in batches is evaluated with single trees, and not by "
                 "bootstrap; got --model, --bagged or --design bootstrap. Leave it out, or evaluate "
-                "a sample of the rows in one file."
+                "a sample of the rows in one file, without --memory."
             )
         is_large = tree.make().settings().pruning is not None
-        rows = table.read_batches(data, target, grows_large_trees=is_large, n_jobs=jobs or 1)
+        rows = table.read_batches(
+            data, target, memory=memory, grows_large_trees=is_large, n_jobs=jobs or 1
+        )
         labels = rows.classes[rows.labels]
         question = Question(rows.table, labels, rows.groups, rows.weights, rows.n_unlabelled)
     else:
