@@ -12,7 +12,7 @@ from sureleaf.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sureleaf.commands.plan import Plan
+    from sureleaf.commands.plan import Plan, SplitsPlan
     from sureleaf.levels.competing_splits import CandidateSplit
 
 
@@ -95,17 +95,24 @@ def plan(context: typer.Context, given: dict[str, Any], as_json: options.AsJson 
     shown: list[RenderableType] = []
     plain: dict[str, object] = {}
     if "split" in given:
-        plain["splits"] = splits = _plan_splits(given, context.args)
-        shown += planning.show_splits(splits)
+        splits = _plan_splits(given, context.args)
+        shown += [
+            "Utility, and in brackets confidence, by the rows of the node: (11) and (10).",
+            planning.splits_table(splits),
+            splits.of_no_split(),
+            f"[bold]{splits.answer()}[/bold]",
+            *filter(None, [splits.crossings_in_words()]),
+        ]
+        plain["splits"] = splits.to_dict()
     elif "p_max" in given:
         node = _plan_node(given, context.args)
-        shown += planning.show_node(node)
-        shown += [_ASSUMED] if node["levels"] and "cost" not in given else []
-        plain |= node
+        shown += [*planning.plan_tables(node), f"[bold]{node.answer()}[/bold]"]
+        shown += [_ASSUMED] if node.levels and "cost" not in given else []
+        plain |= node.to_dict()
     if given.keys().isdisjoint(("p_max", "split")) or not given.keys().isdisjoint(_TEST):
         test = planning.plan_rows(**_chosen(given, *_TEST, *_TEST_DETAILS))
-        shown += planning.show_rows(test)
-        plain["test_rows"] = test
+        shown += [planning.rows_table(test), f"[bold]{test.answer()}[/bold]"]
+        plain["test_rows"] = test.to_dict()
     if as_json:
         show_json(plain)
     else:
@@ -124,7 +131,7 @@ def _plan_node(given: dict[str, Any], words: list[str]) -> "Plan":
     return make_plan(p_max, threshold=_read_threshold(given.get("cost")), **goals)
 
 
-def _plan_splits(given: dict[str, Any], words: list[str]) -> "Plan":
+def _plan_splits(given: dict[str, Any], words: list[str]) -> "SplitsPlan":
     from sureleaf.commands.plan import plan_splits
 
     texts = given["split"]
